@@ -1,0 +1,3 @@
+import { main } from "@/cli/cli.ts";
+
+Deno.exitCode = await main(Deno.args);

@@ -1,0 +1,3 @@
+export function main(_args: readonly string[]): Promise<number> {
+  return Promise.resolve(0);
+}
