@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
 import type { Clock } from "@/time/clock.ts";
+import { createLockQueue, takeLock } from "./lock_turns.ts";
 
 /**
  * The only door to the file system. No other module calls `Deno.open`, `Deno.rename` and their like, so tests can make
@@ -22,9 +23,13 @@ export interface Disk {
   openAppend(path: string): Promise<WritableFile>;
   /** Makes a file that was not there (mode 0600). */
   createNew(path: string): Promise<WritableFile>;
+  /** Opens a file that is there to write from its start, without waiting and without cutting it: look at `stamp` first. */
+  openWrite(path: string): Promise<WritableFile>;
   /** Takes the lock of the file at `path`, which is made when missing; undefined when `waitMs` passed without it. */
   lock(path: string, waitMs: number): Promise<FileLock | undefined>;
   rename(from: string, to: string): Promise<void>;
+  /** Gives what is at `path` itself (a link is a link) to a user and a group. Only root may. */
+  own(path: string, owner: number, group: number): Promise<void>;
   /** Removes a file, or a folder and all in it. Nothing to remove is fine. */
   remove(path: string): Promise<void>;
   /** Makes a folder and those above it (mode 0700). One that is there is fine. */
@@ -61,6 +66,8 @@ export interface ReadableFile extends Disposable {
   readonly stamp: FileStamp;
   /** Up to `bytesMax` bytes from the start. */
   readSync(bytesMax: number): Uint8Array<ArrayBuffer>;
+  /** Up to `length` bytes from `position` on; fewer only at the end of the file. */
+  readAt(position: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
   /** The whole file, as long as it was when opened. */
   read(): Promise<Uint8Array<ArrayBuffer>>;
   /** The whole file in pieces of 64 KiB, read as they are asked for. Closes the file at its end and on cancel. */
@@ -103,6 +110,7 @@ const writesMax = 8;
 /** The machine's file system, within the rights of this thread. `clock` bounds the wait for a lock. */
 export function createDisk(clock: Clock): Disk {
   const turn = limiter(writesMax);
+  const queue = createLockQueue<FileLock>(clock);
   return {
     stampSync: (path) => found(() => stampOf(fs.statSync(path))),
     linkStampSync: (path) => found(() => stampOf(fs.lstatSync(path))),
@@ -112,8 +120,10 @@ export function createDisk(clock: Clock): Disk {
       writable(await turn(() => Deno.open(path, { append: true, create: true, mode: 0o600 })), turn),
     createNew: async (path) =>
       writable(await turn(() => Deno.open(path, { write: true, createNew: true, mode: 0o600 })), turn),
-    lock: (path, waitMs) => lockFile(path, { waitMs, clock }),
-    rename: (from, to) => turn(() => Deno.rename(from, to)),
+    openWrite: async (path) => writableFd(await turn(() => openFile(path, writeFlags)), turn),
+    lock: (path, waitMs) => queue(path, waitMs, (leftMs) => lockFile(path, { waitMs: leftMs, clock })),
+    rename: (from, to) => turn(() => renameFile(from, to, clock)),
+    own: (path, owner, group) => turn(() => changeOwner(path, owner, group)),
     remove: (path) => turn(() => removeAll(path)),
     makeFolder: (path) => turn(() => Deno.mkdir(path, { recursive: true, mode: 0o700 })),
     list: listFolder,
@@ -127,6 +137,7 @@ export function createDisk(clock: Clock): Disk {
 }
 
 const readFlags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
+const writeFlags = fs.constants.O_WRONLY | fs.constants.O_NONBLOCK;
 const openFile = promisify(fs.open) as (path: string, flags: number) => Promise<number>;
 const readFile = promisify(fs.read) as unknown as (
   fd: number,
@@ -135,6 +146,16 @@ const readFile = promisify(fs.read) as unknown as (
   length: number,
   position: number,
 ) => Promise<{ bytesRead: number }>;
+const writeFile = promisify(fs.write) as unknown as (
+  fd: number,
+  buffer: Uint8Array,
+  offset: number,
+  length: number,
+  position: number,
+) => Promise<{ bytesWritten: number }>;
+const flushFile = promisify(fs.fdatasync) as (fd: number) => Promise<void>;
+const truncateFile = promisify(fs.ftruncate) as (fd: number, length: number) => Promise<void>;
+const changeOwner = promisify(fs.lchown) as (path: string, owner: number, group: number) => Promise<void>;
 const pieceBytes = 64 * 1024;
 
 function readable(fd: number): ReadableFile {
@@ -150,10 +171,28 @@ function readable(fd: number): ReadableFile {
     close();
     throw error;
   }
+  /** A number that was given back may be another file's by now. */
+  const alive = () => {
+    if (!open) throw new TypeError("Cannot read a file: it was closed");
+  };
+  const readAt = async (position: number, length: number) => {
+    const bytes = new Uint8Array(length);
+    let got = 0;
+    while (got < length) {
+      alive();
+      const { bytesRead } = await readFile(fd, bytes, got, length - got, position + got);
+      if (bytesRead === 0) break;
+      got += bytesRead;
+    }
+    return bytes.subarray(0, got);
+  };
   return {
     stamp,
     [Symbol.dispose]: close,
+    readAt,
+    read: () => readAt(0, stamp.bytes),
     readSync(bytesMax) {
+      alive();
       const bytes = new Uint8Array(Math.min(stamp.bytes, bytesMax));
       let got = 0;
       while (got < bytes.length) {
@@ -163,24 +202,13 @@ function readable(fd: number): ReadableFile {
       }
       return bytes.subarray(0, got);
     },
-    async read() {
-      const bytes = new Uint8Array(stamp.bytes);
-      let got = 0;
-      while (got < bytes.length) {
-        const { bytesRead } = await readFile(fd, bytes, got, bytes.length - got, got);
-        if (bytesRead === 0) break;
-        got += bytesRead;
-      }
-      return bytes.subarray(0, got);
-    },
     stream() {
       let position = 0;
       return new ReadableStream({
         async pull(controller) {
-          const piece = new Uint8Array(pieceBytes);
-          const { bytesRead } = await readFile(fd, piece, 0, pieceBytes, position);
-          position += bytesRead;
-          if (bytesRead > 0) return controller.enqueue(piece.subarray(0, bytesRead));
+          const piece = await readAt(position, pieceBytes);
+          position += piece.length;
+          if (piece.length > 0) return controller.enqueue(piece);
           close();
           controller.close();
         },
@@ -209,16 +237,44 @@ function writable(file: Deno.FsFile, turn: Turn): WritableFile {
   };
 }
 
-/** `tryLock` came with Deno 2.7; before it a short wait for `lock` stands for "taken" (compile.md). */
+/** A writable file of a number of `node:fs`, whose `open` alone takes O_NONBLOCK. It writes on from the start. */
+function writableFd(fd: number, turn: Turn): WritableFile {
+  let open = true;
+  let position = 0;
+  const alive = () => {
+    if (!open) throw new TypeError("Cannot write a file: it was closed");
+    return fd;
+  };
+  return {
+    get stamp() {
+      return stampOf(fs.fstatSync(alive()));
+    },
+    [Symbol.dispose]() {
+      if (open) fs.closeSync(fd);
+      open = false;
+    },
+    write: (bytes) =>
+      turn(async () => {
+        for (let sent = 0; sent < bytes.length;) {
+          const { bytesWritten } = await writeFile(alive(), bytes, sent, bytes.length - sent, position);
+          sent += bytesWritten;
+          position += bytesWritten;
+        }
+      }),
+    flush: () => turn(() => flushFile(alive())),
+    truncate: (length) => turn(() => truncateFile(alive(), length)),
+  };
+}
+
 async function lockFile(path: string, wait: { waitMs: number; clock: Clock }): Promise<FileLock | undefined> {
   const file = await Deno.open(path, { create: true, write: true, mode: 0o600 });
   if (!await takeLock(file, wait)) return undefined;
-  const locked = file.statSync();
+  const locked = stampOfDeno(file.statSync());
   let open = true;
   return {
     holds() {
-      const there = found(() => fs.lstatSync(path));
-      return there?.ino === locked.ino && there?.dev === locked.dev;
+      const there = found(() => stampOf(fs.lstatSync(path)));
+      return open && there?.inode === locked.inode && there.device === locked.device;
     },
     [Symbol.dispose]() {
       if (open) file.close();
@@ -227,23 +283,19 @@ async function lockFile(path: string, wait: { waitMs: number; clock: Clock }): P
   };
 }
 
-async function takeLock(file: Deno.FsFile, { waitMs, clock }: { waitMs: number; clock: Clock }): Promise<boolean> {
-  if (typeof file.tryLock === "function") {
-    if (await file.tryLock(true)) return true;
-    if (waitMs === 0) return file.close(), false;
+/** On Windows a target that someone reads bars the rename for a moment: it is tried for 1 s (data-model.md 0). */
+async function renameFile(from: string, to: string, clock: Clock): Promise<void> {
+  if (Deno.build.os !== "windows") return await Deno.rename(from, to);
+  const end = clock.elapsed() + 1000;
+  while (true) {
+    try {
+      return await Deno.rename(from, to);
+    } catch (error) {
+      if (isMissing(error) || clock.elapsed() >= end) throw error;
+    }
+    await clock.sleep(20);
   }
-  using deadline = clock.deadline(Math.max(waitMs, lockWaitMsMin));
-  let late = false;
-  // A lock that comes after the wait is over must not stay: closing the file gives it up.
-  const lock = file.lock(true).then(() => late ? (file.close(), false) : true);
-  const tooLate = new Promise<boolean>((resolve) => {
-    deadline.signal.addEventListener("abort", () => resolve(false), { once: true });
-  });
-  late = !await Promise.race([lock, tooLate]);
-  return !late;
 }
-
-const lockWaitMsMin = 250;
 
 async function removeAll(path: string): Promise<void> {
   try {

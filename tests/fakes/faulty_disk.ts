@@ -71,12 +71,18 @@ export function createFaultyDisk(disk: Disk, clock?: TestClock): FaultyDisk {
       around("openRead", path, async () => {
         const file = await disk.openRead(path);
         const busy = clock?.busy ?? (<T>(work: Promise<T>) => work);
-        return { ...file, read: () => busy(file.read()) };
+        return {
+          ...file,
+          read: () => busy(file.read()),
+          readAt: (position, length) => busy(file.readAt(position, length)),
+        };
       }),
     openAppend: (path) => around("openAppend", path, async () => writable(path, await disk.openAppend(path))),
     createNew: (path) => around("createNew", path, async () => writable(path, await disk.createNew(path))),
+    openWrite: (path) => around("openWrite", path, async () => writable(path, await disk.openWrite(path))),
     lock: (path, waitMs) => around("lock", path, () => disk.lock(path, waitMs)),
     rename: (from, to) => around("rename", to, () => disk.rename(from, to)),
+    own: (path, owner, group) => around("own", path, () => disk.own(path, owner, group)),
     remove: (path) => around("remove", path, () => disk.remove(path)),
     makeFolder: (path) => around("makeFolder", path, () => disk.makeFolder(path)),
     list: (path) => around("list", path, () => disk.list(path)),

@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import type { TaskId } from "@/protocol/ids.ts";
+import type { BlobRef } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import { type Disk, isDiskFull } from "@/workspace/disk.ts";
+import { startSha256 } from "@/workspace/sha256.ts";
+import type { RecordFiles } from "./record_files.ts";
+import type { TaskRecord } from "./task_record.ts";
+import { StorageFull } from "./task_store.ts";
+
+/** Bytes beside a task: `tasks/<taskId>.blobs/<sha256>` (data-model.md 5). */
+export class BlobFiles {
+  readonly #disk: Disk;
+  readonly #random: Random;
+  readonly #files: RecordFiles;
+
+  constructor(options: { disk: Disk; random: Random; files: RecordFiles }) {
+    this.#disk = options.disk;
+    this.#random = options.random;
+    this.#files = options.files;
+  }
+
+  /**
+   * Streams bytes to a temporary file, hashes them, and gives the file its name: durable when this resolves. Over
+   * `bytesMax` nothing is left behind.
+   *
+   * @throws {StorageFull} When the disk has no room.
+   */
+  async put(taskId: TaskId, bytes: ReadableStream<Uint8Array>, bytesMax: number): Promise<BlobRef | "too large"> {
+    const folder = this.#files.blobFolder(taskId);
+    const temporary = join(folder, `${this.#random.hex(4)}.tmp`);
+    try {
+      await this.#disk.makeFolder(folder);
+      const ref = await this.#writeTemporary(temporary, bytes, bytesMax);
+      if (ref === "too large") {
+        await this.#disk.remove(temporary);
+        return ref;
+      }
+      await this.#disk.rename(temporary, join(folder, ref.blob));
+      await this.#disk.syncFolder(folder);
+      await this.#files.sync();
+      return ref;
+    } catch (error) {
+      await this.#disk.remove(temporary).catch(() => {});
+      if (isDiskFull(error)) throw new StorageFull("Cannot store a file: the disk is full", { cause: error });
+      throw error;
+    }
+  }
+
+  async open(taskId: TaskId, ref: BlobRef): Promise<ReadableStream<Uint8Array>> {
+    if (!/^[0-9a-f]{64}$/.test(ref.blob)) throw new TypeError("Cannot open a blob: its name is no SHA-256");
+    const file = await this.#disk.openRead(join(this.#files.blobFolder(taskId), ref.blob));
+    return file.stream();
+  }
+
+  /** Removes what no record names: a crash between a blob and its commit leaves such. */
+  async sweep(taskId: TaskId, record: TaskRecord | undefined): Promise<void> {
+    const folder = this.#files.blobFolder(taskId);
+    if (record === undefined) return await this.#disk.remove(folder);
+    const named = blobsOf(record);
+    for (const { name } of await this.#disk.list(folder)) {
+      if (!named.has(name)) await this.#disk.remove(join(folder, name));
+    }
+  }
+
+  async #writeTemporary(path: string, bytes: ReadableStream<Uint8Array>, bytesMax: number) {
+    using file = await this.#disk.createNew(path);
+    const hash = startSha256();
+    let size = 0;
+    for await (const piece of bytes) {
+      size += piece.length;
+      if (size > bytesMax) return "too large";
+      hash.update(piece);
+      await file.write(piece);
+    }
+    await file.flush();
+    return { blob: hash.hex(), bytes: size };
+  }
+}
+
+function blobsOf({ task }: TaskRecord): ReadonlySet<string> {
+  const parts = [...(task.artifacts ?? []), ...(task.history ?? [])].flatMap(({ parts }) => parts);
+  return new Set(parts.flatMap(({ raw }) => typeof raw === "object" ? [raw.blob] : []));
+}

@@ -1,0 +1,380 @@
+import type { Counters } from "@/counters.ts";
+import { type CallerName, isTaskId, type TaskId } from "@/protocol/ids.ts";
+import type { BlobRef } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import type { Clock, TimeMs } from "@/time/clock.ts";
+import { sweepTemporary } from "@/workspace/atomic_write.ts";
+import type { Disk, FolderEntry } from "@/workspace/disk.ts";
+import { BlobFiles } from "./blob_files.ts";
+import { Checkpointer } from "./checkpointer.ts";
+import { dedupeName } from "./index_entry.ts";
+import { Journal } from "./journal.ts";
+import { Leases } from "./leases.ts";
+import { requireSuccessor } from "./lifecycle.ts";
+import { PushClaims } from "./push_claims.ts";
+import { scanTaskFiles } from "./index_scan.ts";
+import { RecordFiles } from "./record_files.ts";
+import { readJournals, type Recovered, replayJournals, retireJournals } from "./recovery.ts";
+import { StoredRecords } from "./stored_records.ts";
+import { TaskFeed } from "./task_feed.ts";
+import { TaskIndex } from "./task_index.ts";
+import type { DedupeKey, Fence, Rev, TaskRecord } from "./task_record.ts";
+import { StorageFull } from "./task_store.ts";
+import type {
+  CommitOptions,
+  ContextKey,
+  Created,
+  DuePush,
+  Duplicate,
+  FollowItem,
+  Lease,
+  ListQuery,
+  Progress,
+  TaskPage,
+  TaskStore,
+} from "./task_store.ts";
+
+/** Records over this size are committed by writing their own file: once, instead of to the journal and then again. */
+const journaledCharsMax = 256 * 1024;
+const indexWaitMs = 30_000;
+/** How long a look at the free room stands. */
+const roomCheckedMs = 1_000;
+
+export interface FileTaskStoreOptions {
+  /** `<workspace>/.volcanic/a2a/tasks`. The caller holds `host.lock`: one store a folder. */
+  readonly folder: string;
+  /** Of `host.json`, higher than ever before: fences grow over restarts. */
+  readonly epoch: number;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly counters: Counters;
+  readonly durability: "disk" | "process";
+  readonly storedTasksMax: number;
+  /** With less room than this no new task is taken. */
+  readonly freeBytesMin: number;
+}
+
+/**
+ * Opens the tasks of a folder: replays the journals over the task files, checkpoints them, and begins to index the rest in
+ * the background. When this resolves every task can be read and committed; what needs the index waits for it.
+ */
+export async function openFileTaskStore(options: FileTaskStoreOptions): Promise<FileTaskStore> {
+  const { disk, folder } = options;
+  await disk.makeFolder(folder);
+  await sweepTemporary(disk, folder);
+  const entries = await disk.list(folder);
+  const content = await readJournals(disk, folder, entries);
+  const files = new RecordFiles(options);
+  const recovered = await replayJournals(files, content);
+  await retireJournals(disk, content);
+  return new FileTaskStore({ ...options, files, entries, recovered, lastNumber: content.lastNumber });
+}
+
+/**
+ * Tasks in files: a journal with group commit in front of one JSON file a task (data-model.md 5, 6).
+ *
+ * Records of tasks with a run, and those that are not in their file yet, are in memory; others are read and cached. Leases
+ * are in memory: `host.lock` lets one process have the folder.
+ */
+export class FileTaskStore implements TaskStore {
+  readonly #options: FileTaskStoreOptions & Opened;
+  readonly #blobs: BlobFiles;
+  readonly #journal: Journal;
+  readonly #checkpointer: Checkpointer;
+  readonly #records: StoredRecords;
+  readonly #index = new TaskIndex();
+  readonly #feed = new TaskFeed();
+  readonly #leases: Leases;
+  readonly #claims = new PushClaims();
+  readonly #committing = new Map<TaskId, Promise<void>>();
+  readonly #reserved = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
+  readonly #indexed: Promise<void>;
+  #isIndexed = false;
+  #room = { checkedAt: -Infinity, isLeft: true };
+
+  constructor(options: FileTaskStoreOptions & Opened) {
+    this.#options = options;
+    this.#blobs = new BlobFiles(options);
+    this.#records = new StoredRecords(options.files);
+    this.#journal = new Journal(options);
+    this.#leases = new Leases({ clock: options.clock, firstFence: options.epoch * 2 ** 20 as Fence });
+    this.#checkpointer = new Checkpointer({
+      ...options,
+      journal: this.#journal,
+      target: { save: (id) => this.#records.save(id), sync: () => options.files.sync() },
+    });
+    for (const record of options.recovered.records) {
+      this.#records.durable(record, { in: "file", chars: JSON.stringify(record).length });
+      this.#index.put(record);
+    }
+    this.#indexed = this.#scan(options);
+  }
+
+  async create(record: TaskRecord, onDurable?: () => void): Promise<Created> {
+    const { caller, dedupe } = record;
+    if (dedupe === undefined) return await this.#insert(record, onDurable);
+    const name = dedupeName(caller, dedupe);
+    while (this.#reserved.has(name)) await this.#reserved.get(name);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#reserved.set(name, promise);
+    try {
+      return await this.duplicateOf(caller, dedupe) ?? await this.#insert(record, onDurable);
+    } finally {
+      this.#reserved.delete(name);
+      resolve();
+    }
+  }
+
+  async duplicateOf(caller: CallerName, key: DedupeKey): Promise<Duplicate | undefined> {
+    await this.#indexed;
+    return this.#index.duplicateOf(caller, key, this.#options.clock.now());
+  }
+
+  async read(id: TaskId, caller: CallerName): Promise<TaskRecord | undefined> {
+    const record = await this.#record(id);
+    return record?.caller === caller ? record : undefined;
+  }
+
+  async commit(
+    expected: Rev,
+    next: TaskRecord,
+    options: CommitOptions = {},
+  ): Promise<"committed" | "stale" | "fenced"> {
+    const { id } = next.task;
+    return await this.#inTurn(id, async () => {
+      const record = await this.#record(id);
+      if (record?.rev !== expected) return "stale";
+      requireSuccessor(record, next);
+      const key = { caller: next.caller, contextId: next.task.contextId };
+      if (options.as !== undefined && !this.#leases.holds(key, options.as)) return "fenced";
+      await this.#write(next, () => {
+        this.#claims.committed(record, next);
+        if (options.release !== undefined) this.#leases.release(options.release);
+        options.onDurable?.();
+        this.#feed.publish(next);
+      });
+      return "committed";
+    });
+  }
+
+  async list(query: ListQuery): Promise<TaskPage | { readonly kind: "bad page token" }> {
+    await this.#indexReady();
+    const page = this.#index.list(query);
+    if (page.kind !== "page") return page;
+    const { next, total, ids } = page;
+    return { kind: "page", tasks: await this.#all(ids), next, total };
+  }
+
+  async remove(id: TaskId, expected: Rev): Promise<"removed" | "stale"> {
+    return await this.#inTurn(id, async () => {
+      const record = await this.#record(id);
+      if (record?.rev !== expected || this.#index.get(id)?.forgettable !== true) return "stale";
+      await this.#journal.append(id, JSON.stringify({ removed: id, rev: expected + 1 }));
+      this.#records.forget(id);
+      this.#index.remove(id);
+      this.#claims.committed(record, undefined);
+      this.#feed.removed(id);
+      this.#checkpointer.committed();
+      return "removed";
+    });
+  }
+
+  putBlob(taskId: TaskId, bytes: ReadableStream<Uint8Array>, bytesMax: number): Promise<BlobRef | "too large"> {
+    return this.#blobs.put(taskId, bytes, bytesMax);
+  }
+
+  openBlob(taskId: TaskId, ref: BlobRef): Promise<ReadableStream<Uint8Array>> {
+    return this.#blobs.open(taskId, ref);
+  }
+
+  async follow(
+    id: TaskId,
+    caller: CallerName,
+    signal: AbortSignal,
+  ): Promise<AsyncIterableIterator<FollowItem> | undefined> {
+    const record = await this.#record(id);
+    if (record?.caller !== caller) return undefined;
+    // The newest: a commit may have come between the read and here.
+    return this.#feed.follow(this.#records.peek(id) ?? record, signal);
+  }
+
+  progress(note: Progress, fence: Fence): void {
+    if (this.#records.peek(note.taskId)?.run?.fence === fence) this.#feed.progress(note);
+    else this.#options.counters.add("progress.dropped");
+  }
+
+  lease(key: ContextKey, taskId: TaskId, ttlMs: number): ReturnType<TaskStore["lease"]> {
+    return Promise.resolve(this.#leases.take(key, taskId, ttlMs));
+  }
+
+  renew(lease: Lease, ttlMs: number): Promise<Lease | "lost"> {
+    return Promise.resolve(this.#leases.renew(lease, ttlMs));
+  }
+
+  release(lease: Lease): Promise<void> {
+    return Promise.resolve(this.#leases.release(lease));
+  }
+
+  async abandoned(limit: number): Promise<readonly TaskRecord[]> {
+    await this.#indexed;
+    const records = await this.#all(this.#index.runs().map(({ id }) => id));
+    return records.filter((record) => record.run !== null && !this.#leases.backs(record)).slice(0, limit);
+  }
+
+  queued(limit: number): Promise<readonly TaskRecord[]> {
+    return this.#all(this.#index.queued(limit));
+  }
+
+  async aged(state: "waiting" | "terminal", before: TimeMs, limit: number): Promise<readonly TaskRecord[]> {
+    await this.#indexed;
+    return await this.#all(this.#index.aged(state, before, limit));
+  }
+
+  async unfinished(caller: CallerName, limit: number): Promise<readonly TaskRecord[]> {
+    await this.#indexed;
+    return await this.#all(this.#index.unfinished(caller).slice(0, limit));
+  }
+
+  async duePushes(now: TimeMs, limit: number, leaseMs: number): Promise<readonly DuePush[]> {
+    await this.#indexed;
+    const due: DuePush[] = [];
+    for (const record of await this.#all(this.#index.duePushes(now))) {
+      due.push(...this.#claims.claim(record, { now, limit: limit - due.length, leaseMs }));
+    }
+    return due;
+  }
+
+  /** Tasks that are known so far, and whether that is all of them. */
+  get known(): { readonly tasks: number; readonly isComplete: boolean } {
+    return { tasks: this.#index.size, isComplete: this.#isIndexed };
+  }
+
+  /** Resolves when every task of the folder is in the index, or the store is closed. */
+  get indexed(): Promise<void> {
+    return this.#indexed;
+  }
+
+  /** Moves everything into task files now. Rejects when the disk refuses; nothing is lost then. */
+  async checkpoint(): Promise<void> {
+    await this.#checkpointer.checkpoint();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#feed.close();
+    await this.#indexed;
+    while (this.#committing.size > 0) await this.#committing.values().next().value;
+    await this.#checkpointer[Symbol.asyncDispose]();
+    await this.#journal[Symbol.asyncDispose]();
+  }
+
+  async #insert(record: TaskRecord, onDurable?: () => void): Promise<Created> {
+    const { caller } = record;
+    if (!await this.#hasRoom()) return { kind: "full", of: "disk" };
+    if (this.#isIndexed && this.#index.count(caller) >= this.#options.storedTasksMax) {
+      const oldest = this.#index.oldestForgettable(caller);
+      if (oldest === undefined) return { kind: "full", of: "tasks" };
+      const forgotten = await this.#record(oldest);
+      if (forgotten !== undefined) await this.remove(oldest, forgotten.rev);
+    }
+    try {
+      await this.#write(record, () => onDurable?.());
+      return { kind: "created" };
+    } catch (error) {
+      if (error instanceof StorageFull) return { kind: "full", of: "disk" };
+      throw error;
+    }
+  }
+
+  /** Makes a record durable, and then, in one step, visible. */
+  async #write(record: TaskRecord, onDurable: () => void): Promise<void> {
+    const { id } = record.task;
+    const text = JSON.stringify(record);
+    const isJournaled = text.length <= journaledCharsMax;
+    if (isJournaled) await this.#journal.append(id, `{"record":${text}}`);
+    else await this.#writeFile(record, text);
+    this.#options.counters.add("commits");
+    this.#records.durable(record, { in: isJournaled ? "journal" : "file", chars: text.length });
+    this.#index.put(record);
+    onDurable();
+    if (isJournaled) this.#checkpointer.committed();
+  }
+
+  async #writeFile(record: TaskRecord, text: string): Promise<void> {
+    try {
+      await this.#options.files.write(record, text, { sync: true });
+    } catch (error) {
+      throw new StorageFull("Cannot store a task: the disk is full or refuses", { cause: error });
+    }
+  }
+
+  async #record(id: TaskId): Promise<TaskRecord | undefined> {
+    const inMemory = this.#records.peek(id);
+    if (inMemory !== undefined) return inMemory;
+    if (!isTaskId(id) || this.#isIndexed && this.#index.get(id) === undefined) return undefined;
+    const record = await this.#records.get(id);
+    // A file that was taken away by hand, or cannot be read: as if the task had never been.
+    if (record === undefined) this.#index.remove(id);
+    return record;
+  }
+
+  async #all(ids: readonly TaskId[]): Promise<readonly TaskRecord[]> {
+    const records = await Promise.all(ids.map((id) => this.#record(id)));
+    return records.filter((record) => record !== undefined);
+  }
+
+  /** Commits of one task take turns, so that the second sees what the first made durable. */
+  async #inTurn<T>(id: TaskId, work: () => Promise<T>): Promise<T> {
+    while (this.#committing.has(id)) await this.#committing.get(id);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#committing.set(id, promise);
+    try {
+      return await work();
+    } finally {
+      this.#committing.delete(id);
+      resolve();
+    }
+  }
+
+  async #hasRoom(): Promise<boolean> {
+    const { clock, disk, folder, freeBytesMin } = this.#options;
+    if (freeBytesMin > 0 && clock.elapsed() - this.#room.checkedAt >= roomCheckedMs) {
+      this.#room = { checkedAt: clock.elapsed(), isLeft: await disk.freeBytes(folder) >= freeBytesMin };
+    }
+    return this.#room.isLeft;
+  }
+
+  async #indexReady(): Promise<void> {
+    if (this.#isIndexed) return;
+    using deadline = this.#options.clock.deadline(indexWaitMs);
+    const tooLate = new Promise<never>((_, reject) => {
+      deadline.signal.addEventListener("abort", () => reject(new IndexNotReady("The tasks are still being indexed")));
+    });
+    await Promise.race([this.#indexed, tooLate]);
+  }
+
+  async #scan({ entries, files, recovered }: Opened): Promise<void> {
+    this.#isIndexed = await scanTaskFiles({
+      entries,
+      files,
+      isKnown: (id) => this.#index.get(id) !== undefined || recovered.removed.has(id) || this.#records.isForgotten(id),
+      index: this.#index,
+      blobs: this.#blobs,
+      signal: this.#closing.signal,
+    });
+  }
+}
+
+/** Thrown when the index is not there in time: a `ListTasks` soon after a start over very many tasks. */
+export class IndexNotReady extends Error {
+  override readonly name = "IndexNotReady";
+}
+
+interface Opened {
+  readonly files: RecordFiles;
+  readonly entries: readonly FolderEntry[];
+  readonly recovered: Recovered;
+  readonly lastNumber: number;
+}

@@ -1,0 +1,45 @@
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import type { State } from "@/protocol/task.ts";
+import { parseTime } from "@/time/clock.ts";
+import { isForgettable } from "./lifecycle.ts";
+import type { DedupeKey, TaskRecord } from "./task_record.ts";
+
+/** What the index knows of one task: enough to find, order, filter and count it without its record. */
+export interface IndexEntry {
+  readonly id: TaskId;
+  readonly caller: CallerName;
+  readonly contextId: string;
+  readonly state: State;
+  /** Of the newest status. */
+  readonly at: number;
+  /** A run is queued or at work. */
+  readonly runs: boolean;
+  readonly queuedAt: number;
+  readonly forgettable: boolean;
+  /** When its first webhook wants to be told something; undefined when none does. */
+  readonly pushAt: number | undefined;
+  readonly dedupeName: string | undefined;
+}
+
+/** Makes the index entry of a record. */
+export function entryOf(record: TaskRecord): IndexEntry {
+  const { task, run, pushes } = record;
+  const due = pushes.filter((push) => push.state === "active" && push.nextAt !== null).map((push) => push.nextAt!);
+  return {
+    id: task.id,
+    caller: record.caller,
+    contextId: task.contextId,
+    state: task.status.state,
+    at: parseTime(task.status.timestamp),
+    runs: run !== null,
+    queuedAt: run?.queuedAt ?? 0,
+    forgettable: isForgettable(record),
+    pushAt: due.length === 0 ? undefined : Math.min(...due),
+    dedupeName: record.dedupe && dedupeName(record.caller, record.dedupe),
+  };
+}
+
+/** One text for a dedupe key of a caller, as a key of maps. */
+export function dedupeName(caller: CallerName, { messageId, contextId }: DedupeKey): string {
+  return JSON.stringify([caller, contextId, messageId]);
+}

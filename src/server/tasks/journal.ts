@@ -1,0 +1,203 @@
+import { join } from "node:path";
+import { getLogger } from "@logtape/logtape";
+import type { Counters } from "@/counters.ts";
+import type { TaskId } from "@/protocol/ids.ts";
+import type { Disk, WritableFile } from "@/workspace/disk.ts";
+import { StorageFull } from "./task_store.ts";
+
+const logger = getLogger(["a2a", "server", "tasks"]);
+
+/** Bytes after which a journal is closed and the next one begun. */
+export const journalBytesMax = 16 * 1024 * 1024;
+/** Bytes in journals that are not checkpointed yet, after which commits wait. */
+const backlogBytesMax = 64 * 1024 * 1024;
+
+/** A journal that is closed: what it holds must be in task files before it is deleted. */
+export interface ClosedJournal {
+  readonly path: string;
+  readonly ids: ReadonlySet<TaskId>;
+  readonly bytes: number;
+}
+
+/**
+ * The journal of a store: `journal-<n>.jsonl`, one line a change, with group commit (data-model.md 6).
+ *
+ * Lines that come while a flush is under way go out together: one write, one flush, then all their promises resolve. A
+ * batch that cannot be written is cut off again and all its promises reject with `StorageFull`; the file is then left
+ * behind and the next batch begins a new one, so a torn line is never in the middle.
+ */
+export class Journal implements AsyncDisposable {
+  readonly #options: JournalOptions;
+  #file: OpenJournal | undefined;
+  #number: number;
+  #goodBytes = 0;
+  #ids = new Set<TaskId>();
+  #closed: ClosedJournal[] = [];
+  #pending: Pending[] = [];
+  #flushing: Promise<void> | undefined;
+  #closeAsked: PromiseWithResolvers<void> | undefined;
+  #backlogBytes = 0;
+  #room = Promise.withResolvers<void>();
+  #disposed = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#number = options.lastNumber;
+  }
+
+  /**
+   * Resolves when `line` (without a line end) is durable.
+   *
+   * @throws {StorageFull} When it is not, and never will be.
+   */
+  async append(taskId: TaskId, line: string): Promise<void> {
+    while (this.#backlogBytes > backlogBytesMax) await this.#room.promise;
+    if (this.#disposed) throw new StorageFull("Cannot store a task: the store is closed");
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#pending.push({ taskId, line, resolve, reject });
+    this.#flushing ??= this.#flushAll();
+    return await promise;
+  }
+
+  /** Closes the running journal when it holds something, and returns all that are closed, oldest first. */
+  async close(): Promise<readonly ClosedJournal[]> {
+    if (this.#flushing === undefined) this.#closeFile();
+    else await (this.#closeAsked ??= Promise.withResolvers<void>()).promise;
+    return [...this.#closed];
+  }
+
+  /** Says that what `closed` holds is in task files: the journal goes. */
+  async delete(closed: ClosedJournal): Promise<void> {
+    await this.#options.disk.remove(closed.path);
+    this.#closed = this.#closed.filter((other) => other !== closed);
+    this.#backlogBytes -= closed.bytes;
+    this.#room.resolve();
+    this.#room = Promise.withResolvers();
+  }
+
+  /** Bytes in the running journal. */
+  get bytes(): number {
+    return this.#goodBytes;
+  }
+
+  /** Says whether something waits to be checkpointed. */
+  get isDirty(): boolean {
+    return this.#goodBytes > 0 || this.#closed.length > 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    this.#room.resolve();
+    while (this.#flushing !== undefined) await this.#flushing;
+    this.#closeFile();
+  }
+
+  async #flushAll(): Promise<void> {
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      try {
+        await this.#flush(batch);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        await this.#abandonFile();
+        const failure = new StorageFull("Cannot store a task: the disk is full or refuses", { cause: error });
+        for (const { reject } of batch) reject(failure);
+      }
+      // Between two batches, or a journal under steady load would never be closed.
+      if (this.#closeAsked !== undefined) this.#closeFile();
+      this.#closeAsked?.resolve();
+      this.#closeAsked = undefined;
+    }
+    this.#flushing = undefined;
+  }
+
+  async #flush(batch: readonly Pending[]): Promise<void> {
+    const text = batch.map(({ line }) => line + "\n").join("");
+    const bytes = new TextEncoder().encode(text);
+    const { file } = this.#file ??= await this.#begin();
+    await file.write(bytes);
+    if (this.#options.durability === "disk") await file.flush();
+    for (const { taskId } of batch) this.#ids.add(taskId);
+    this.#goodBytes += bytes.length;
+    this.#backlogBytes += bytes.length;
+    this.#options.counters.add("journal.flushes");
+    this.#options.counters.add("journal.bytes", bytes.length);
+    if (this.#goodBytes >= journalBytesMax) this.#closeFile();
+  }
+
+  /** The name must be as durable as the lines: the folder is synced before the first of them counts. */
+  async #begin(): Promise<OpenJournal> {
+    const { disk, folder, epoch, durability } = this.#options;
+    const number = ++this.#number;
+    const path = join(folder, journalName(number));
+    const file = await disk.createNew(path);
+    try {
+      const header = new TextEncoder().encode(JSON.stringify({ v: 1, journal: number, epoch }) + "\n");
+      await file.write(header);
+      if (durability === "disk") await disk.syncFolder(folder);
+      return { file, path, headerBytes: header.length };
+    } catch (error) {
+      file[Symbol.dispose]();
+      await disk.remove(path).catch(() => {});
+      throw error;
+    }
+  }
+
+  #closeFile(): void {
+    if (this.#file === undefined) return;
+    this.#file.file[Symbol.dispose]();
+    this.#closed.push({ path: this.#file.path, ids: this.#ids, bytes: this.#goodBytes });
+    this.#file = undefined;
+    this.#ids = new Set();
+    this.#goodBytes = 0;
+  }
+
+  /** What a failed batch left behind is cut off, so that it cannot count after a crash; the good lines stay. */
+  async #abandonFile(): Promise<void> {
+    if (this.#file === undefined) return;
+    const { file, path, headerBytes } = this.#file;
+    try {
+      await file.truncate(headerBytes + this.#goodBytes);
+      if (this.#options.durability === "disk") await file.flush();
+    } catch (error) {
+      logger.error("Cannot cut a failed write off {path}: {error}", { path, error });
+    }
+    this.#closeFile();
+  }
+}
+
+export interface JournalOptions {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly epoch: number;
+  /** The number of the newest journal that was ever there. */
+  readonly lastNumber: number;
+  /** `disk`: flushed, survives a loss of power. `process`: survives `kill -9` only. */
+  readonly durability: "disk" | "process";
+  readonly counters: Counters;
+}
+
+interface OpenJournal {
+  readonly file: WritableFile;
+  readonly path: string;
+  readonly headerBytes: number;
+}
+
+interface Pending {
+  readonly taskId: TaskId;
+  readonly line: string;
+  readonly resolve: () => void;
+  readonly reject: (reason: StorageFull) => void;
+}
+
+/** The name of journal `number`. */
+export function journalName(number: number): string {
+  return `journal-${number}.jsonl`;
+}
+
+/** The number of a journal by its name; undefined for another file. */
+export function journalNumber(name: string): number | undefined {
+  const digits = /^journal-(\d{1,15})\.jsonl$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}

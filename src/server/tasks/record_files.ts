@@ -1,0 +1,132 @@
+import { join } from "node:path";
+import { isTaskId, type TaskId } from "@/protocol/ids.ts";
+import { states } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import { writeAtomically } from "@/workspace/atomic_write.ts";
+import { type Disk, type FolderEntry, isMissing } from "@/workspace/disk.ts";
+import type { TaskRecord } from "./task_record.ts";
+
+/** A record as read from its file, with the file's size. */
+export interface StoredRecord {
+  readonly record: TaskRecord;
+  readonly bytes: number;
+}
+
+/**
+ * The task files: `tasks/<taskId>.json` and, beside it, `<taskId>.blobs/` (data-model.md 5).
+ *
+ * A file that does not parse, or is of a newer format, is as if absent, is counted, and is never written over or removed.
+ */
+export class RecordFiles {
+  readonly #disk: Disk;
+  readonly #random: Random;
+  readonly #folder: string;
+  readonly #lanes = new Map<TaskId, Lane>();
+
+  constructor(options: { disk: Disk; random: Random; folder: string }) {
+    this.#disk = options.disk;
+    this.#random = options.random;
+    this.#folder = options.folder;
+  }
+
+  async read(id: TaskId): Promise<StoredRecord | undefined> {
+    try {
+      using file = await this.#disk.openRead(this.path(id));
+      if (file.stamp.kind !== "file") return undefined;
+      const bytes = await file.read();
+      const record = parseRecord(new TextDecoder().decode(bytes));
+      return record?.task.id === id ? { record, bytes: bytes.length } : undefined;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Writes a record, unless a newer one was written: writers of one task take turns. The name is durable after `sync`, or
+   * at once with `options.sync`.
+   */
+  async write(record: TaskRecord, text: string, options: { sync?: boolean } = {}): Promise<void> {
+    const { id } = record.task;
+    let lane = this.#lanes.get(id);
+    if (lane === undefined) this.#lanes.set(id, lane = { writers: 0, rev: 0, last: Promise.resolve() });
+    lane.writers++;
+    const before = lane.last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lane.last = promise;
+    try {
+      await before;
+      if (lane.rev >= record.rev) return;
+      await writeAtomically(this.#disk, this.path(id), {
+        text,
+        random: this.#random,
+        syncFolder: options.sync ?? false,
+      });
+      lane.rev = record.rev;
+    } finally {
+      resolve();
+      if (--lane.writers === 0) this.#lanes.delete(id);
+    }
+  }
+
+  /** Removes the file and the blobs of a task. */
+  async remove(id: TaskId): Promise<void> {
+    await this.#disk.remove(this.path(id));
+    await this.#disk.remove(this.blobFolder(id));
+  }
+
+  async sync(): Promise<void> {
+    await this.#disk.syncFolder(this.#folder);
+  }
+
+  path(id: TaskId): string {
+    return join(this.#folder, `${id}.json`);
+  }
+
+  blobFolder(id: TaskId): string {
+    return join(this.#folder, `${id}.blobs`);
+  }
+}
+
+/** Those who write one task's file, and the newest revision that one of them wrote. */
+interface Lane {
+  writers: number;
+  rev: number;
+  last: Promise<void>;
+}
+
+/** The tasks and the blob folders that a listing of the folder names. */
+export function namedTasks(entries: readonly FolderEntry[]): { records: TaskId[]; blobs: TaskId[] } {
+  const records: TaskId[] = [];
+  const blobs: TaskId[] = [];
+  for (const { name, kind } of entries) {
+    const id = name.slice(0, 36);
+    if (!isTaskId(id)) continue;
+    if (kind === "file" && name.length === 41 && name.endsWith(".json")) records.push(id);
+    if (kind === "folder" && name.length === 42 && name.endsWith(".blobs")) blobs.push(id);
+  }
+  return { records, blobs };
+}
+
+/** Parses a stored record; undefined for what is none of this format. Checks what the index and the owner check rest on. */
+export function parseRecord(text: string): TaskRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return asRecord(value);
+}
+
+/** The same, of a value that was parsed already. */
+export function asRecord(value: unknown): TaskRecord | undefined {
+  const record = value as TaskRecord | null;
+  const isRecord = typeof record === "object" && record !== null && record.v === 1 &&
+    Number.isSafeInteger(record.rev) && typeof record.caller === "string" && isTaskId(record.task?.id) &&
+    typeof record.task.contextId === "string" && states.includes(record.task.status?.state) &&
+    !Number.isNaN(Date.parse(record.task.status.timestamp)) &&
+    Array.isArray(record.statusLog) && record.statusLog.length > 0 && Array.isArray(record.pushes) &&
+    (record.run === null || typeof record.run?.runId === "string");
+  return isRecord ? record : undefined;
+}

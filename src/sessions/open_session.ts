@@ -1,0 +1,270 @@
+import { getLogger } from "@logtape/logtape";
+import {
+  type Engine,
+  type EngineEvent,
+  type EngineSession,
+  EngineUnavailable,
+  type Prompt,
+  type SessionOptions,
+  type TurnOutcome,
+} from "@/engine/engine.ts";
+import type { Clock } from "@/time/clock.ts";
+import { isDiskFull } from "@/workspace/disk.ts";
+import { lendTools } from "./lent_tools.ts";
+import type { Transcript, TurnFields } from "./transcript.ts";
+import type { TokenUsage } from "./transcript_line.ts";
+import { until } from "./until.ts";
+
+const logger = getLogger(["a2a", "sessions"]);
+
+/** What the caller of a failed run is told when the reason is ours alone (seed 000 "Task lifecycle"). */
+export const unexpectedFailure = "The run failed unexpectedly.";
+
+/** An engine gets this long to leave a turn that ended, and to close. */
+const engineGraceMs = 5000;
+/** The pause before the one retry of an engine that was not available (state-machines.md 3). */
+const retryMs = 1000;
+
+export interface OpenSessionOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly scope: string;
+  readonly trust: SessionOptions["trust"];
+  readonly openTranscript: () => Promise<Transcript>;
+  /** Applied to what the owner sees of a turn, and to the reason of a failure. */
+  readonly scrub: (text: string) => string;
+}
+
+/** One turn, as the session layer gets it. */
+export interface SessionTurn {
+  readonly fence: number;
+  readonly fields: TurnFields;
+  readonly prompt: Prompt;
+}
+
+/**
+ * An engine's session with the transcript that belongs to it: one scope, open (state-machines.md 4).
+ *
+ * The order of a turn is kept here: its `turn` line is on disk before the engine sees the prompt, its `end` line before
+ * `run` returns. One turn at a time, which the pool sees to.
+ */
+export class OpenSession {
+  readonly #options: OpenSessionOptions;
+  readonly #session: EngineSession;
+  readonly #transcript: Transcript;
+  #closing: Promise<void> | undefined;
+  #killed = false;
+  /** Settles what the turn waits for when the session is killed. */
+  #onKill = () => {};
+
+  private constructor(options: OpenSessionOptions, session: EngineSession, transcript: Transcript) {
+    this.#options = options;
+    this.#session = session;
+    this.#transcript = transcript;
+  }
+
+  /**
+   * Opens the transcript, then the engine's session, which is tried once more when the engine is not available. Rejects
+   * with what they reject with, or with the signal's reason when it aborts; then nothing stays open.
+   */
+  static async open(options: OpenSessionOptions, signal: AbortSignal): Promise<OpenSession> {
+    const transcript = await options.openTranscript();
+    try {
+      const session = await openEngine(options, transcript, signal);
+      const opened = new OpenSession(options, session, transcript);
+      if (!signal.aborted) return opened;
+      opened.kill("stopped");
+      throw signal.reason;
+    } catch (error) {
+      await transcript.close();
+      throw error;
+    }
+  }
+
+  /** Says whether it can take a turn: neither killed nor closed. */
+  get isOpen(): boolean {
+    return this.#closing === undefined;
+  }
+
+  /** Resolves when all is freed after `kill` or `close`; never rejects. */
+  get closed(): Promise<void> {
+    return this.#closing ?? Promise.resolve();
+  }
+
+  /**
+   * Runs one turn: yields its events but the end, and returns the outcome once the `end` line is on disk.
+   *
+   * An engine that throws or stops without an end, and a transcript that cannot be written, are outcomes too: `failed`,
+   * and the session is killed. After `kill` the outcome is `aborted`. Leaving the iteration kills the session.
+   */
+  async *run(turn: SessionTurn, signal: AbortSignal): AsyncGenerator<EngineEvent, TurnOutcome, void> {
+    let finished = false;
+    try {
+      const outcome = yield* this.#run(turn, signal);
+      finished = true;
+      return outcome;
+    } finally {
+      if (!finished) this.kill("stopped");
+    }
+  }
+
+  /** Ends what runs, at once; `reason` stands in the running turn's `end` line. The rest happens behind `closed`. */
+  kill(reason: string): void {
+    if (this.#closing) return;
+    this.#killed = true;
+    this.#session.kill();
+    const ended = this.#transcript.endTurn({ outcome: "failed", reason });
+    this.#closing = Promise.all([this.#quietly(ended), this.#closeEngine(), this.#transcript.close()]).then(() => {});
+    this.#onKill();
+  }
+
+  /** Frees all; the conversation stays on disk. Not during a turn. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeEngine().then(() => this.#transcript.close());
+    return this.#closing;
+  }
+
+  async *#run(turn: SessionTurn, signal: AbortSignal): AsyncGenerator<EngineEvent, TurnOutcome, void> {
+    const lent = lendTools(turn.prompt.tools);
+    const usage = { inputTokens: 0, outputTokens: 0 };
+    let outcome: TurnOutcome;
+    let broken = false;
+    try {
+      this.#transcript.adopt(turn.fence);
+      if (await this.#unlessKilled(this.#transcript.beginTurn(turn.fields)) === killed) return { kind: "aborted" };
+      outcome = yield* this.#events({ ...turn.prompt, tools: lent.tools }, signal, usage);
+    } catch (error) {
+      outcome = failureOf(error);
+      broken = true;
+    } finally {
+      lent.takeBack();
+    }
+    if (outcome.kind === "failed") outcome = { ...outcome, message: this.#options.scrub(outcome.message) };
+    try {
+      if (await this.#unlessKilled(this.#end(outcome, usage)) === killed) return { kind: "aborted" };
+    } catch (error) {
+      // The first reason is the one to tell: what cannot be written follows from it.
+      if (!broken) outcome = failureOf(error);
+      broken = true;
+    }
+    if (broken) this.kill(outcome.kind === "failed" ? outcome.message : unexpectedFailure);
+    return outcome;
+  }
+
+  async *#events(
+    prompt: Prompt,
+    signal: AbortSignal,
+    usage: { inputTokens: number; outputTokens: number },
+  ): AsyncGenerator<EngineEvent, TurnOutcome, void> {
+    const iterator = this.#session.turn(prompt, signal)[Symbol.asyncIterator]();
+    while (true) {
+      const next = await this.#unlessKilled(iterator.next());
+      if (next === killed) return { kind: "aborted" };
+      if (next.done) throw new Error("The engine stopped without an end");
+      const event = next.value;
+      switch (event.kind) {
+        case "end":
+          await this.#leave(iterator);
+          return event.outcome;
+        case "usage":
+          usage.inputTokens += event.inputTokens;
+          usage.outputTokens += event.outputTokens;
+          yield event;
+          break;
+        case "aside":
+          yield { ...event, text: this.#options.scrub(event.text) };
+          break;
+        case "tool":
+          yield { ...event, summary: this.#options.scrub(event.summary) };
+          break;
+        case "text":
+        case "message":
+          yield event;
+          break;
+        default:
+          event satisfies never;
+      }
+    }
+  }
+
+  /** Lets the engine's iterator run its last lines; one that does not, or throws now, is not used again. */
+  async #leave(iterator: AsyncIterator<EngineEvent>): Promise<void> {
+    using deadline = this.#options.clock.deadline(engineGraceMs);
+    try {
+      await until(Promise.resolve(iterator.return?.()), deadline.signal);
+    } catch (error) {
+      logger.warning("The engine of {scope} did not leave its turn: {error}", { scope: this.#options.scope, error });
+      this.#unfit = true;
+    }
+  }
+
+  /** The turn ended well, but the engine's session cannot take another one. */
+  #unfit = false;
+
+  async #end(outcome: TurnOutcome, usage: TokenUsage): Promise<void> {
+    const used = usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
+    await this.#transcript.endTurn({
+      outcome: outcome.kind,
+      text: outcome.kind === "answered" || outcome.kind === "asked" ? outcome.text : undefined,
+      truncated: outcome.kind === "answered" && outcome.truncated ? true : undefined,
+      question: outcome.kind === "asked" ? outcome.question : undefined,
+      reason: outcome.kind === "failed" ? outcome.message : undefined,
+      usage: used,
+    });
+    if (this.#unfit) this.kill(unexpectedFailure);
+  }
+
+  async #closeEngine(): Promise<void> {
+    using deadline = this.#options.clock.deadline(engineGraceMs);
+    try {
+      await until(this.#session.close(), deadline.signal);
+    } catch (error) {
+      this.#session.kill();
+      logger.warning("Cannot close the session of {scope}: {error}", { scope: this.#options.scope, error });
+    }
+  }
+
+  async #quietly(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      logger.warning("Cannot write the end of a turn of {scope}: {error}", { scope: this.#options.scope, error });
+    }
+  }
+
+  /** What `work` resolves to, or `killed` when the session is killed first. Cheap: called for each event. */
+  #unlessKilled<T>(work: Promise<T>): Promise<T | typeof killed> {
+    return new Promise((resolve, reject) => {
+      if (this.#killed) resolve(killed);
+      this.#onKill = () => resolve(killed);
+      work.then(resolve, reject);
+    });
+  }
+}
+
+const killed = Symbol("killed");
+
+/** What the caller is told of an error: of a full disk, of an engine that cannot work, or only that it failed. */
+export function failureOf(error: unknown): TurnOutcome & { readonly kind: "failed" } {
+  if (error instanceof EngineUnavailable) return { kind: "failed", message: error.message, cause: error };
+  if (isDiskFull(error)) return { kind: "failed", message: "The host's storage is full.", cause: error };
+  return { kind: "failed", message: unexpectedFailure, cause: error };
+}
+
+async function openEngine(
+  { engine, clock, scope, trust }: OpenSessionOptions,
+  transcript: Transcript,
+  signal: AbortSignal,
+): Promise<EngineSession> {
+  const conversation = { turns: transcript.turns, note: (entry: unknown) => transcript.note(entry) };
+  const open = () => engine.open({ scope, trust, conversation });
+  signal.throwIfAborted();
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable)) throw error;
+    logger.info("The engine is not available for {scope}, trying once more", { scope });
+  }
+  await clock.sleep(retryMs, signal);
+  return await open();
+}

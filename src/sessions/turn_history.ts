@@ -1,0 +1,123 @@
+import type { PastTurn } from "@/engine/engine.ts";
+import type { CompactLine, EndLine, TranscriptLine, TurnLine } from "./transcript_line.ts";
+
+/** Turns kept in memory; of longer conversations the newest. */
+export const turnsKept = 200;
+/** Characters of transcript lines kept in memory; the newest turn is kept whatever its size. */
+export const charsKept = 4 * 1024 * 1024;
+
+/**
+ * What a transcript says, put together line by line: the same for lines that are read and lines that are written, so a
+ * conversation looks the same before and after it was closed.
+ *
+ * Bounded by `turnsKept` and `charsKept`.
+ */
+export class TurnHistory {
+  readonly #turns: PastTurn[] = [];
+  /** Characters of each of `#turns`. */
+  readonly #chars: number[] = [];
+  #charsTotal = 0;
+  #running: RunningTurn | undefined;
+  #lastTurn = 0;
+  #fence = 0;
+  #version = 1;
+  #compact: CompactLine | undefined;
+  #dropped = false;
+
+  /** The turns that ended, oldest first. A live view. */
+  get turns(): readonly PastTurn[] {
+    return this.#turns;
+  }
+
+  /** The turn without an `end`. */
+  get running(): TurnLine | undefined {
+    return this.#running?.line;
+  }
+
+  /** The number of the newest turn; 0 before the first. */
+  get lastTurn(): number {
+    return this.#lastTurn;
+  }
+
+  /** The highest fence of an `open` line; 0 before the first. */
+  get fence(): number {
+    return this.#fence;
+  }
+
+  /** The highest version that an `open` line names. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get compact(): CompactLine | undefined {
+    return this.#compact;
+  }
+
+  /** More was said than is kept, so nothing older is of use. */
+  get isFull(): boolean {
+    return this.#dropped;
+  }
+
+  /** Takes the next line; `chars` is its length as written. */
+  add(line: TranscriptLine, chars: number): void {
+    switch (line.kind) {
+      case "open":
+        this.#fence = Math.max(this.#fence, line.fence);
+        this.#version = Math.max(this.#version, line.v);
+        return;
+      case "turn":
+        return this.#begin(line, chars);
+      case "compact":
+        this.#compact = line;
+        return;
+      case "agent":
+        return;
+      case "entry":
+      case "ask":
+      case "end":
+        break;
+      default:
+        return line satisfies never;
+    }
+    const running = this.#running;
+    if (running?.line.turn !== line.turn) return; // damaged: its turn line is not there
+    running.chars += chars;
+    if (line.kind === "ask") running.question = line.question;
+    else if (line.kind === "end") this.#end(running, line);
+    else if (line.part === "prompt") running.prompt.push(String(line.body));
+    else if (line.part === "reply") running.reply.push(String(line.body));
+    else running.entries.push(line.body);
+  }
+
+  #begin(line: TurnLine, chars: number): void {
+    // A full file is put aside in mid turn: the new one repeats the turn line.
+    if (this.#running?.line.turn === line.turn) return;
+    if (this.#running) this.#end(this.#running, { outcome: "failed" });
+    this.#lastTurn = Math.max(this.#lastTurn, line.turn);
+    this.#running = { line, chars, prompt: [line.text], reply: [], entries: [] };
+  }
+
+  #end(running: RunningTurn, { outcome, text }: Pick<EndLine, "outcome" | "text">): void {
+    this.#running = undefined;
+    const { from, taskId } = running.line;
+    const answer = text ?? running.reply.join("");
+    const reply = outcome === "asked" ? running.question : outcome === "answered" ? answer : undefined;
+    this.#turns.push({ from, taskId, text: running.prompt.join(""), entries: running.entries, outcome, reply });
+    this.#chars.push(running.chars);
+    this.#charsTotal += running.chars;
+    while (this.#turns.length > turnsKept || (this.#charsTotal > charsKept && this.#turns.length > 1)) {
+      this.#turns.shift();
+      this.#charsTotal -= this.#chars.shift() ?? 0;
+      this.#dropped = true;
+    }
+  }
+}
+
+interface RunningTurn {
+  readonly line: TurnLine;
+  readonly prompt: string[];
+  readonly reply: string[];
+  readonly entries: unknown[];
+  question?: string;
+  chars: number;
+}

@@ -1,0 +1,118 @@
+/** What a setting's values look like. `parse` gives the value of a text, or undefined when the text is not one. */
+export interface Kind<T> {
+  /** Ends the sentence "expected ...". */
+  readonly expects: string;
+  parse(text: string): T | undefined;
+}
+
+/**
+ * One setting: a row of the table below.
+ *
+ * A default is written as a person would write it and goes through the same parser as any other value, so the page that
+ * is made from the table cannot differ from what the program does.
+ */
+export interface Setting<T> extends Kind<T> {
+  /** Its name in a configuration file, and in messages: `MaxHops`. */
+  readonly key: string;
+  /** Its name in the environment, compared without case: `A2A__MaxHops`. */
+  readonly env: string;
+  /** Its name on the command line, without the dashes: `max-hops`. */
+  readonly flag: string;
+  /** Its value when nothing sets it; absent: then there is none. */
+  readonly default?: string;
+  /** True: the value is never shown. */
+  readonly secret?: boolean;
+  /** What it does, for the reference page and `--help`. */
+  readonly doc: string;
+}
+
+/** Makes the row of a setting that always has a value. */
+export function setting<T>(
+  key: string,
+  kind: Kind<T>,
+  row: { readonly default: string; readonly doc: string; readonly secret?: boolean },
+): Setting<T> & { readonly default: string } {
+  return { ...names(key), ...kind, ...row };
+}
+
+/** Makes the row of a setting that may have no value. */
+export function optional<T>(
+  key: string,
+  kind: Kind<T>,
+  row: { readonly doc: string; readonly secret?: boolean },
+): Setting<T> {
+  return { ...names(key), ...kind, ...row };
+}
+
+/** The three names of a setting. `Card:Name` is `A2A__Card__Name` and `--card-name`; `Client:X` is `A2AClient__X`. */
+function names(key: string): { key: string; env: string; flag: string } {
+  const path = key.replaceAll(":", "__");
+  const flag = key.replaceAll(":", "").replace(/(?<=[a-z0-9])(?=[A-Z])/g, "-").toLowerCase();
+  return { key, env: key.startsWith("Client:") ? `A2A${path}` : `A2A__${path}`, flag };
+}
+
+/** One of some words, compared without case. */
+export function choice<const T extends string>(...values: readonly T[]): Kind<T> {
+  return {
+    expects: `one of ${values.join(", ")}`,
+    parse: (text) => values.find((value) => value === text.toLowerCase()),
+  };
+}
+
+/** What 0 stands for: itself, or no limit, which is the value `Infinity`. */
+export type Zero = "0 is none" | "0 is 0";
+
+function limit(value: number | undefined, zero: Zero): number | undefined {
+  return value === 0 && zero === "0 is none" ? Infinity : value;
+}
+
+/** A count. */
+export function wholeNumber(zero: Zero = "0 is 0"): Kind<number> {
+  return {
+    expects: "a whole number from 0 to 1000000000",
+    parse: (text) => limit(/^\d{1,10}$/.test(text) && Number(text) <= 1e9 ? Number(text) : undefined, zero),
+  };
+}
+
+/** A length of time; its value is in milliseconds. */
+export function duration(zero: Zero = "0 is 0"): Kind<number> {
+  return {
+    expects: "a duration like 30m, 1d, 00:30:00 or seconds",
+    parse: (text) => limit(parseDurationMs(text), zero),
+  };
+}
+
+/** A size; its value is in bytes. */
+export function bytes(zero: Zero = "0 is 0"): Kind<number> {
+  return {
+    expects: "a size in bytes or like 512KiB, 10MiB or 1GiB",
+    parse: (text) => limit(parseBytes(text), zero),
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const durationMsMax = 36_500 * 86_400_000;
+
+function parseDurationMs(text: string): number | undefined {
+  const span = /^(?:(\d{1,5})\.)?([01]\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d{1,7})?)$/.exec(text);
+  const plain = /^(\d{1,13}(?:\.\d{1,7})?)(ms|s|m|h|d)?$/.exec(text);
+  let ms: number;
+  if (span) {
+    const [, days = "0", hours, minutes, seconds] = span;
+    ms = Number(days) * unitMs.d! + Number(hours) * unitMs.h! + Number(minutes) * unitMs.m! + Number(seconds) * 1000;
+  } else if (plain) {
+    ms = Number(plain[1]) * unitMs[plain[2] ?? "s"]!;
+  } else {
+    return undefined;
+  }
+  return ms <= durationMsMax ? Math.round(ms) : undefined;
+}
+
+const unitBytes: Readonly<Record<string, number>> = { "": 1, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30, TIB: 2 ** 40 };
+
+function parseBytes(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,15}(?:\.\d{1,3})?) ?([KMGT]iB)?$/i.exec(text) ?? [];
+  const size = Number(count) * unitBytes[unit.toUpperCase()]!;
+  const whole = unit === "" ? size : Math.round(size); // half a byte is a mistake, half a GiB is not
+  return Number.isSafeInteger(whole) ? whole : undefined;
+}

@@ -1,0 +1,92 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { bytes, choice, duration, optional, setting, wholeNumber } from "./setting_kinds.ts";
+
+const durations: readonly [string, number | undefined][] = [
+  ["00:30:00", 1_800_000],
+  ["1.00:00:00", 86_400_000],
+  ["12.01:02:03.5", 12 * 86_400_000 + 3_723_500],
+  ["30m", 1_800_000],
+  ["1d", 86_400_000],
+  ["2h", 7_200_000],
+  ["15s", 15_000],
+  ["500ms", 500],
+  ["1.5h", 5_400_000],
+  ["90", 90_000],
+  ["0.25", 250],
+  ["0", 0],
+  ["36500d", 36_500 * 86_400_000],
+  ["36501d", undefined],
+  ["99999999999999", undefined],
+  ["24:00:00", undefined],
+  ["00:60:00", undefined],
+  ["1:00:00", undefined],
+  ["00:30", undefined],
+  ["-5s", undefined],
+  ["5 minutes", undefined],
+  ["1e3", undefined],
+  ["", undefined],
+];
+for (const [text, ms] of durations) {
+  Deno.test(`duration() reads ${JSON.stringify(text)} as ${ms} ms [§16 durations]`, () => {
+    strictEqual(duration().parse(text), ms);
+  });
+}
+
+const sizes: readonly [string, number | undefined][] = [
+  ["0", 0],
+  ["10485760", 10_485_760],
+  ["10MiB", 10_485_760],
+  ["10 mib", 10_485_760],
+  ["1GiB", 1_073_741_824],
+  ["1.5KiB", 1536],
+  ["2TiB", 2 ** 41],
+  ["1.5", undefined],
+  ["10MB", undefined],
+  ["-1", undefined],
+  ["999999TiB", undefined],
+  ["", undefined],
+];
+for (const [text, size] of sizes) {
+  Deno.test(`bytes() reads ${JSON.stringify(text)} as ${size} [§16 sizes]`, () =>
+    strictEqual(bytes().parse(text), size));
+}
+
+const counts: readonly [string, number | undefined][] = [
+  ["0", 0],
+  ["32", 32],
+  ["1000000000", 1e9],
+  ["1000000001", undefined],
+  ["1.5", undefined],
+  ["-1", undefined],
+  ["0x10", undefined],
+  ["", undefined],
+];
+for (const [text, count] of counts) {
+  Deno.test(`wholeNumber() reads ${JSON.stringify(text)} as ${count}`, () => {
+    strictEqual(wholeNumber().parse(text), count);
+  });
+}
+
+Deno.test("0 is no limit where the kind says so [§7 zero-is-none]", () => {
+  const kinds = [wholeNumber, duration, bytes];
+  deepStrictEqual(kinds.map((kind) => kind("0 is none").parse("0")), [Infinity, Infinity, Infinity]);
+  deepStrictEqual(kinds.map((kind) => kind().parse("0")), [0, 0, 0]);
+});
+
+Deno.test("choice() compares without case and gives the word as the table has it", () => {
+  deepStrictEqual(["DISK", "disk", "disc"].map(choice("disk", "process").parse), ["disk", "disk", undefined]);
+});
+
+Deno.test("setting() makes the three names of a key, a nested and a client one too [§16 names]", () => {
+  const row = { default: "1", doc: "" };
+  const named = ["MaxHops", "Card:Name", "Client:WatchTimeout"].map((key) => setting(key, wholeNumber(), row));
+  deepStrictEqual(named.map(({ env, flag }) => [env, flag]), [
+    ["A2A__MaxHops", "max-hops"],
+    ["A2A__Card__Name", "card-name"],
+    ["A2AClient__WatchTimeout", "client-watch-timeout"],
+  ]);
+});
+
+Deno.test("optional() makes a row without a default", () => {
+  strictEqual(optional("Engine", choice("faux"), { doc: "" }).default, undefined);
+});
