@@ -1,6 +1,6 @@
 /** What must hold before anything lands, the quick ones first. Each is a `deno` command. */
 const steps: readonly { readonly name: string; readonly args: readonly string[] }[] = [
-  { name: "fmt", args: ["fmt", "--quiet", "--check"] },
+  { name: "fmt", args: ["fmt", "--check"] },
   { name: "lint", args: ["lint", "--quiet"] },
   { name: "check", args: ["check", "--quiet"] },
   { name: "tidy", args: ["task", "--quiet", "tidy"] },

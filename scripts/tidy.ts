@@ -216,7 +216,7 @@ function* checkImports(file: File): Generator<string> {
     if (/(?:^|\/)_[^/]*$/.test(target) && folderOf(target) !== folderOf(file.path)) {
       yield say("a name with _ is private to its folder; import what the folder shows");
     }
-    if (specifier.startsWith("@/") && folderOf(target) === folderOf(file.path) && file.path.startsWith("src/")) {
+    if (/^src\/.*\//.test(file.path) && specifier.startsWith("@/") && folderOf(target) === folderOf(file.path)) {
       yield say(`it is in the same folder; import "./${target.slice(folderOf(target).length)}"`);
     }
     const why = directionProblem(file.path, target);

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type Config, type ConfigSources, readConfig, readEnvironment, settings } from "./config.ts";
+import { type Config, type ConfigSources, readConfig, settings } from "./config.ts";
 
 function read(sources: ConfigSources): Config {
   const result = readConfig(sources);

@@ -11,6 +11,7 @@ export const counterTable = {
   "tasks.settled.canceled": "Tasks that ended canceled",
   "tasks.asked": "Times a task began to wait for its caller",
   "tasks.pruned": "Tasks that were removed for their age or number",
+  "tasks.lost": "Tasks that failed because the host ended while they ran",
   "tasks.requeued": "Tasks that were queued again after a crash, because nothing of them had run",
   "commits": "Commits that became durable",
   "commit.retries": "Commits that had to be tried again, as on a full disk",

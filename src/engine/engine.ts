@@ -14,6 +14,7 @@ export interface Engine extends AsyncDisposable {
   open(options: SessionOptions): Promise<EngineSession>;
 }
 
+/** The engines there are (product.md §8). */
 export type EngineKind = "faux" | "llm" | "acp" | "exec";
 
 /** Thrown by `Engine.open` when the engine cannot work now. The message is for the caller: no path, no key, no cause. */
@@ -21,6 +22,7 @@ export class EngineUnavailable extends Error {
   override readonly name = "EngineUnavailable";
 }
 
+/** What an engine is told when it opens or resumes a session. */
 export interface SessionOptions {
   readonly scope: string;
   /** `isolated`: everything that the session starts runs in the box, or the session is not opened. */
@@ -39,6 +41,7 @@ export interface Conversation {
   note(entry: unknown): Promise<void>;
 }
 
+/** A turn that ended, as a later turn finds it. */
 export interface PastTurn {
   readonly from: Prompt["from"];
   readonly taskId?: string;
@@ -49,20 +52,26 @@ export interface PastTurn {
   readonly reply?: string;
 }
 
+/** One scope's conversation, open in an engine. */
 export interface EngineSession {
   /**
    * Runs one turn. Yields events in order and exactly one `end`, last. Does not throw for what a model, a network or a
    * tool did (that is `end` with `failed`), only for bugs. One turn at a time: a second call throws RangeError.
    *
-   * After `signal` aborts it must end with `aborted` soon; who runs it waits 5 s and then calls `kill`.
+   * After `signal` aborts it must end with `aborted` soon; who runs it waits 5 s and then calls `kill`. After `kill`
+   * nothing more need come, not even an `end`.
    */
   turn(prompt: Prompt, signal: AbortSignal): AsyncIterable<EngineEvent>;
   /** Ends whatever still runs, children included, without waiting; notes are refused from now on. */
   kill(): void;
-  /** Frees memory and processes; the conversation stays on disk and `Engine.open` resumes it. Never during a turn. */
+  /**
+   * Frees memory and processes; the conversation stays on disk and `Engine.open` resumes it. Never during a turn, unless
+   * the session was killed.
+   */
   close(): Promise<void>;
 }
 
+/** What a turn is about: whose words, with which files, tools and instructions. */
 export interface Prompt {
   readonly runId: string;
   /** Absent in the owner's own turns. */
@@ -81,6 +90,7 @@ export interface Prompt {
   readonly tools: SessionTools;
 }
 
+/** A file that came with a message: where it is, what its sender says it is, its size. */
 export interface PromptFile {
   readonly path: string;
   readonly mediaType: string;
@@ -99,10 +109,12 @@ export interface SessionTools {
   notifyOwner?(text: string): Promise<ToolResult>;
 }
 
+/** What came of a tool's work. */
 export type ToolResult =
   | { readonly kind: "done" }
   | { readonly kind: "refused"; readonly why: string };
 
+/** What a turn yields, in order; `end` is the last. */
 export type EngineEvent =
   /** Part of the answer. */
   | { readonly kind: "text"; readonly text: string }
@@ -115,6 +127,7 @@ export type EngineEvent =
   | { readonly kind: "usage"; readonly inputTokens: number; readonly outputTokens: number }
   | { readonly kind: "end"; readonly outcome: TurnOutcome };
 
+/** How a turn ended. */
 export type TurnOutcome =
   /** `text` is the last message in full. Empty text without a file is a failure, upstream. */
   | { readonly kind: "answered"; readonly text: string; readonly truncated: boolean }

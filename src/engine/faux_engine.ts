@@ -9,6 +9,7 @@ import {
 } from "./engine.ts";
 import { FauxTurn } from "./faux_turn.ts";
 
+/** What the faux engine needs. */
 export interface FauxEngineOptions {
   /** Measures `wait`. */
   readonly clock: Clock;

@@ -4,6 +4,7 @@ import { letOthersRun } from "./event_loop.ts";
 import { type FauxScript, parseFauxScript, streamChunk } from "./faux_script.ts";
 import type { FauxStep } from "./faux_vocabulary.ts";
 
+/** What one turn of the faux engine is played with. */
 export interface FauxTurnOptions {
   readonly prompt: Prompt;
   readonly conversation: Conversation;
@@ -137,19 +138,19 @@ export class FauxTurn {
   }
 
   async *#file(name: string, content: string | number): Play {
-    const { send, write } = this.#options.prompt.tools;
-    if (!write || !send) return yield* this.#lent("file", undefined);
+    const { tools } = this.#options.prompt;
+    if (!tools.write || !tools.send) return yield* this.#lent("file", undefined);
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : madeBytes(content);
-    const written = await this.#until(write(name, bytes));
+    const written = await this.#until(tools.write(name, bytes));
     if (written === undefined) return aborted;
     if (written.kind === "refused") return yield* this.#say(`file refused: ${written.why}`);
-    return yield* this.#lent("file", send(written.path ?? name));
+    return yield* this.#lent("file", tools.send(written.path ?? name));
   }
 
   async *#ask(question: string): Play {
-    const { requestInput } = this.#options.prompt.tools;
-    if (requestInput === undefined) return yield* this.#lent("ask", undefined);
-    requestInput(question);
+    const { tools } = this.#options.prompt;
+    if (tools.requestInput === undefined) return yield* this.#lent("ask", undefined);
+    tools.requestInput(question);
     return { kind: "asked", question, text: this.#answer.text };
   }
 

@@ -8,19 +8,19 @@ export interface LentTools {
 }
 
 /** Lends `tools` to one turn: those that are there, each working until `takeBack`. */
-export function lendTools({ send, write, requestInput, notifyOwner }: SessionTools): LentTools {
+export function lendTools(given: SessionTools): LentTools {
   let lent = true;
   function whileLent<Args extends unknown[], Result>(tool: (...args: Args) => Promise<Result>) {
     return (...args: Args): Promise<Result> => lent ? tool(...args) : Promise.reject(turnIsOver());
   }
   return {
     tools: {
-      send: send && whileLent(send),
-      write: write && whileLent(write),
-      notifyOwner: notifyOwner && whileLent(notifyOwner),
-      requestInput: requestInput && ((question) => {
+      send: given.send && whileLent((path: string) => given.send!(path)),
+      write: given.write && whileLent((name: string, bytes: Uint8Array) => given.write!(name, bytes)),
+      notifyOwner: given.notifyOwner && whileLent((text: string) => given.notifyOwner!(text)),
+      requestInput: given.requestInput && ((question) => {
         if (!lent) throw turnIsOver();
-        requestInput(question);
+        given.requestInput!(question);
       }),
     },
     takeBack() {

@@ -25,6 +25,7 @@ const engineGraceMs = 5000;
 /** The pause before the one retry of an engine that was not available (state-machines.md 3). */
 const retryMs = 1000;
 
+/** What an open session is made of. */
 export interface OpenSessionOptions {
   readonly engine: Engine;
   readonly clock: Clock;
@@ -54,6 +55,8 @@ export class OpenSession {
   readonly #transcript: Transcript;
   #closing: Promise<void> | undefined;
   #killed = false;
+  /** The turn ended well, but the engine did not leave it: it cannot take another one. */
+  #unfit = false;
   /** Settles what the turn waits for when the session is killed. */
   #onKill = () => {};
 
@@ -74,6 +77,7 @@ export class OpenSession {
       const opened = new OpenSession(options, session, transcript);
       if (!signal.aborted) return opened;
       opened.kill("stopped");
+      await opened.closed;
       throw signal.reason;
     } catch (error) {
       await transcript.close();
@@ -112,7 +116,7 @@ export class OpenSession {
   kill(reason: string): void {
     if (this.#closing) return;
     this.#killed = true;
-    this.#session.kill();
+    this.#killEngine();
     const ended = this.#transcript.endTurn({ outcome: "failed", reason });
     this.#closing = Promise.all([this.#quietly(ended), this.#closeEngine(), this.#transcript.close()]).then(() => {});
     this.#onKill();
@@ -125,12 +129,16 @@ export class OpenSession {
   }
 
   async *#run(turn: SessionTurn, signal: AbortSignal): AsyncGenerator<EngineEvent, TurnOutcome, void> {
+    try {
+      this.#transcript.adopt(turn.fence);
+    } catch (error) {
+      return failureOf(error); // a straggler: the session is not to blame
+    }
     const lent = lendTools(turn.prompt.tools);
     const usage = { inputTokens: 0, outputTokens: 0 };
     let outcome: TurnOutcome;
     let broken = false;
     try {
-      this.#transcript.adopt(turn.fence);
       if (await this.#unlessKilled(this.#transcript.beginTurn(turn.fields)) === killed) return { kind: "aborted" };
       outcome = yield* this.#events({ ...turn.prompt, tools: lent.tools }, signal, usage);
     } catch (error) {
@@ -147,7 +155,7 @@ export class OpenSession {
       if (!broken) outcome = failureOf(error);
       broken = true;
     }
-    if (broken) this.kill(outcome.kind === "failed" ? outcome.message : unexpectedFailure);
+    if (broken || this.#unfit) this.kill(outcome.kind === "failed" ? outcome.message : unexpectedFailure);
     return outcome;
   }
 
@@ -157,33 +165,27 @@ export class OpenSession {
     usage: { inputTokens: number; outputTokens: number },
   ): AsyncGenerator<EngineEvent, TurnOutcome, void> {
     const iterator = this.#session.turn(prompt, signal)[Symbol.asyncIterator]();
-    while (true) {
-      const next = await this.#unlessKilled(iterator.next());
-      if (next === killed) return { kind: "aborted" };
-      if (next.done) throw new Error("The engine stopped without an end");
-      const event = next.value;
-      switch (event.kind) {
-        case "end":
+    let ended = false;
+    try {
+      while (true) {
+        const next = await this.#unlessKilled(iterator.next());
+        if (next === killed) return { kind: "aborted" };
+        if (next.done) throw new Error("The engine stopped without an end");
+        const event = next.value;
+        if (event.kind === "end") {
+          ended = true;
           await this.#leave(iterator);
           return event.outcome;
-        case "usage":
+        }
+        if (event.kind === "usage") {
           usage.inputTokens += event.inputTokens;
           usage.outputTokens += event.outputTokens;
-          yield event;
-          break;
-        case "aside":
-          yield { ...event, text: this.#options.scrub(event.text) };
-          break;
-        case "tool":
-          yield { ...event, summary: this.#options.scrub(event.summary) };
-          break;
-        case "text":
-        case "message":
-          yield event;
-          break;
-        default:
-          event satisfies never;
+        }
+        yield scrubEvent(event, this.#options.scrub);
       }
+    } finally {
+      // Not awaited: an engine that is killed or broken may never come back.
+      if (!ended) void (async () => await iterator.return?.())().catch(() => {});
     }
   }
 
@@ -198,9 +200,6 @@ export class OpenSession {
     }
   }
 
-  /** The turn ended well, but the engine's session cannot take another one. */
-  #unfit = false;
-
   async #end(outcome: TurnOutcome, usage: TokenUsage): Promise<void> {
     const used = usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
     await this.#transcript.endTurn({
@@ -211,7 +210,6 @@ export class OpenSession {
       reason: outcome.kind === "failed" ? outcome.message : undefined,
       usage: used,
     });
-    if (this.#unfit) this.kill(unexpectedFailure);
   }
 
   async #closeEngine(): Promise<void> {
@@ -219,8 +217,16 @@ export class OpenSession {
     try {
       await until(this.#session.close(), deadline.signal);
     } catch (error) {
-      this.#session.kill();
+      this.#killEngine();
       logger.warning("Cannot close the session of {scope}: {error}", { scope: this.#options.scope, error });
+    }
+  }
+
+  #killEngine(): void {
+    try {
+      this.#session.kill();
+    } catch (error) {
+      logger.error("Cannot kill the session of {scope}: {error}", { scope: this.#options.scope, error });
     }
   }
 
@@ -244,6 +250,13 @@ export class OpenSession {
 
 const killed = Symbol("killed");
 
+/** What the owner sees is scrubbed here; the answer is the engine's own. */
+function scrubEvent(event: EngineEvent, scrub: (text: string) => string): EngineEvent {
+  if (event.kind === "aside") return { ...event, text: scrub(event.text) };
+  if (event.kind === "tool") return { ...event, summary: scrub(event.summary) };
+  return event;
+}
+
 /** What the caller is told of an error: of a full disk, of an engine that cannot work, or only that it failed. */
 export function failureOf(error: unknown): TurnOutcome & { readonly kind: "failed" } {
   if (error instanceof EngineUnavailable) return { kind: "failed", message: error.message, cause: error };
@@ -257,8 +270,16 @@ async function openEngine(
   signal: AbortSignal,
 ): Promise<EngineSession> {
   const conversation = { turns: transcript.turns, note: (entry: unknown) => transcript.note(entry) };
-  const open = () => engine.open({ scope, trust, conversation });
-  signal.throwIfAborted();
+  async function open(): Promise<EngineSession> {
+    signal.throwIfAborted();
+    const opening = engine.open({ scope, trust, conversation });
+    try {
+      return await until(opening, signal);
+    } catch (error) {
+      if (signal.aborted) void opening.then((late) => (late.kill(), late.close())).catch(() => {});
+      throw error;
+    }
+  }
   try {
     return await open();
   } catch (error) {

@@ -20,6 +20,7 @@ import { TurnHistory } from "./turn_history.ts";
 
 const logger = getLogger(["a2a", "sessions"]);
 
+/** Where the transcripts of a workspace are. */
 export interface TranscriptsOptions {
   readonly disk: Disk;
   readonly clock: Clock;
@@ -30,6 +31,7 @@ export interface TranscriptsOptions {
   readonly fileBytesMax?: number;
 }
 
+/** Whose transcript is opened, and with which right. */
 export interface TranscriptOptions {
   readonly scope: string;
   readonly caller?: string;
@@ -82,6 +84,7 @@ export class Transcripts {
 /** The fields of a `turn` line that its writer does not know by itself. */
 export type TurnFields = Omit<TurnLine, "kind" | "at" | "turn">;
 
+/** How a turn ended, for its last lines; the times and numbers are added. */
 export interface EndFields {
   readonly outcome: TurnOutcome["kind"];
   readonly text?: string;
@@ -145,7 +148,8 @@ export class Transcript {
   /** Opens the file behind `before`, the writer it replaces. Called once, by `Transcripts`. */
   start(before: Transcript | undefined): Promise<void> {
     const { scope } = this.#options;
-    const gone = before?.#retire(new FenceRefused(`Cannot write to the transcript of ${scope}: a newer writer has it`));
+    const why = new FenceRefused(`Cannot write to the transcript of ${scope}: a newer writer has it`);
+    const gone = before === undefined ? Promise.resolve() : before.#retire(why);
     const started = this.#queue(async () => {
       await gone;
       await this.#open();
@@ -229,12 +233,12 @@ export class Transcript {
       throw new Error(`Cannot open the transcript of ${scope}: a newer version of this program wrote it`);
     }
     if (this.#fence <= history.fence) throw refused(scope, this.#fence, history.fence);
-    const lines: TranscriptLine[] = [];
+    const lines: TranscriptLine[] = [this.#openLine()];
     const turn = history.running?.turn;
     if (turn !== undefined) {
       lines.push({ kind: "end", at: this.#now(), turn, outcome: "failed", reason: "server restarted" });
     }
-    await this.#write([...lines, this.#openLine()]);
+    await this.#write(lines);
   }
 
   /** Writes lines as one piece and makes them part of the history. */

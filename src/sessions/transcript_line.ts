@@ -17,6 +17,7 @@ export interface OpenLine {
   readonly hostVersion: string;
 }
 
+/** A turn begins; written before the engine sees the prompt. */
 export interface TurnLine {
   readonly kind: "turn";
   readonly at: string;
@@ -45,6 +46,7 @@ export interface EntryLine {
   readonly body: unknown;
 }
 
+/** The question that a turn ends with. */
 export interface AskLine {
   readonly kind: "ask";
   readonly at: string;
@@ -53,6 +55,7 @@ export interface AskLine {
   readonly question: string;
 }
 
+/** A turn ended; a long text is left out and stands in `entry` lines before. */
 export interface EndLine {
   readonly kind: "end";
   readonly at: string;
@@ -64,6 +67,7 @@ export interface EndLine {
   readonly reason?: string;
 }
 
+/** A summary that stands for the turns up to `upToTurn`. */
 export interface CompactLine {
   readonly kind: "compact";
   readonly at: string;
@@ -79,6 +83,7 @@ export interface AgentLine {
   readonly how: "new" | "resume" | "load";
 }
 
+/** Tokens of a model, summed over a turn. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;

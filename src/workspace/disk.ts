@@ -101,6 +101,20 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound || code === "ENOENT" || code === "ENOTDIR";
 }
 
+/** Says whether `error` is about the path (no right, a loop of links, a folder in the way) and not about the disk. */
+export function isPathTrouble(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === "string" && pathTrouble.has(code)) return true;
+  const { NotCapable, PermissionDenied, FilesystemLoop, AlreadyExists, IsADirectory } = Deno.errors;
+  return [NotCapable, PermissionDenied, FilesystemLoop, AlreadyExists, IsADirectory].some((kind) =>
+    error instanceof kind
+  );
+}
+
+const pathTrouble = new Set(
+  ["EACCES", "EPERM", "ELOOP", "ENXIO", "ENAMETOOLONG", "EISDIR", "EEXIST", "EINVAL", "ETXTBSY", "EROFS", "EOPNOTSUPP"],
+);
+
 /**
  * At most this many file operations that write run at once: 83 % of the full rate, and other requests' p99 stays at
  * 11 ms instead of 135 ms (compile.md 10).

@@ -1,6 +1,6 @@
+import { dirname } from "node:path";
 import type { Disk, FileLock } from "./disk.ts";
 import { ownLikeFolder } from "./owned_folder.ts";
-import { dirname } from "node:path";
 
 /** Another process kept the lock for all of the wait. Nothing was done. */
 export interface LockBusy {

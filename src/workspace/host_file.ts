@@ -46,6 +46,7 @@ export async function readHost(disk: Disk, path: string): Promise<HostRead> {
   }
   const json = parseJson(bytes);
   if (!isObject(json) || !isWhole(json.format)) return { kind: "malformed" };
+  if (isWhole(json.v) && json.v > 1) return { kind: "newer", format: Math.max(json.format, folderFormat + 1) };
   if (json.format > folderFormat) return { kind: "newer", format: json.format };
   return isHost(json) ? { kind: "host", host: json } : { kind: "malformed" };
 }

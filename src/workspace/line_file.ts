@@ -1,7 +1,7 @@
-import type { Disk, WritableFile } from "./disk.ts";
+import { dirname } from "node:path";
+import type { Disk, FileStamp, WritableFile } from "./disk.ts";
 import { lastLineEnd } from "./line_reader.ts";
 import { ownLikeFolder } from "./owned_folder.ts";
-import { dirname } from "node:path";
 
 /**
  * A file of lines that only grows: Write J of data-model.md 0. One process writes it.
@@ -12,6 +12,7 @@ import { dirname } from "node:path";
 export class LineFile implements Disposable {
   readonly #file: WritableFile;
   readonly #path: string;
+  readonly #stamp: FileStamp;
   #bytes: number;
   #torn = false;
   #closed = false;
@@ -20,6 +21,7 @@ export class LineFile implements Disposable {
   private constructor(path: string, file: WritableFile, bytes: number) {
     this.#path = path;
     this.#file = file;
+    this.#stamp = file.stamp;
     this.#bytes = bytes;
   }
 
@@ -46,6 +48,12 @@ export class LineFile implements Disposable {
   /** The size of the file, with all that was appended and without what failed. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Says whether this file is still the one at its path, and not moved or replaced. */
+  isAt(disk: Disk): boolean {
+    const there = disk.stampSync(this.#path);
+    return there?.inode === this.#stamp.inode && there.device === this.#stamp.device;
   }
 
   /**

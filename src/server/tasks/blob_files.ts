@@ -13,6 +13,7 @@ export class BlobFiles {
   readonly #disk: Disk;
   readonly #random: Random;
   readonly #files: RecordFiles;
+  readonly #sweeping = new Map<TaskId, Promise<void>>();
 
   constructor(options: { disk: Disk; random: Random; files: RecordFiles }) {
     this.#disk = options.disk;
@@ -29,6 +30,7 @@ export class BlobFiles {
   async put(taskId: TaskId, bytes: ReadableStream<Uint8Array>, bytesMax: number): Promise<BlobRef | "too large"> {
     const folder = this.#files.blobFolder(taskId);
     const temporary = join(folder, `${this.#random.hex(4)}.tmp`);
+    await this.#sweeping.get(taskId); // it does not know what is put now
     try {
       await this.#disk.makeFolder(folder);
       const ref = await this.#writeTemporary(temporary, bytes, bytesMax);
@@ -53,8 +55,18 @@ export class BlobFiles {
     return file.stream();
   }
 
-  /** Removes what no record names: a crash between a blob and its commit leaves such. */
+  /** Removes what no record names: a crash between a blob and its commit leaves such. `record` is the task's newest. */
   async sweep(taskId: TaskId, record: TaskRecord | undefined): Promise<void> {
+    const sweep = this.#sweep(taskId, record);
+    this.#sweeping.set(taskId, sweep.catch(() => {}));
+    try {
+      await sweep;
+    } finally {
+      this.#sweeping.delete(taskId);
+    }
+  }
+
+  async #sweep(taskId: TaskId, record: TaskRecord | undefined): Promise<void> {
     const folder = this.#files.blobFolder(taskId);
     if (record === undefined) return await this.#disk.remove(folder);
     const named = blobsOf(record);

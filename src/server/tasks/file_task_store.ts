@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { Counters } from "@/counters.ts";
 import { type CallerName, isTaskId, type TaskId } from "@/protocol/ids.ts";
 import type { BlobRef } from "@/protocol/task.ts";
@@ -7,17 +8,19 @@ import { sweepTemporary } from "@/workspace/atomic_write.ts";
 import type { Disk, FolderEntry } from "@/workspace/disk.ts";
 import { BlobFiles } from "./blob_files.ts";
 import { Checkpointer } from "./checkpointer.ts";
-import { dedupeName } from "./index_entry.ts";
+import { FreeRoom } from "./free_room.ts";
+import { dedupeName, newestFirst } from "./index_entry.ts";
 import { Journal } from "./journal.ts";
 import { Leases } from "./leases.ts";
 import { requireSuccessor } from "./lifecycle.ts";
 import { PushClaims } from "./push_claims.ts";
-import { scanTaskFiles } from "./index_scan.ts";
-import { RecordFiles } from "./record_files.ts";
+import { scanTaskFiles, sweepBlobs } from "./index_scan.ts";
+import { type FileCommit, RecordFiles } from "./record_files.ts";
 import { readJournals, type Recovered, replayJournals, retireJournals } from "./recovery.ts";
 import { StoredRecords } from "./stored_records.ts";
 import { TaskFeed } from "./task_feed.ts";
 import { TaskIndex } from "./task_index.ts";
+import { TaskQuota } from "./task_quota.ts";
 import type { DedupeKey, Fence, Rev, TaskRecord } from "./task_record.ts";
 import { StorageFull } from "./task_store.ts";
 import type {
@@ -37,8 +40,6 @@ import type {
 /** Records over this size are committed by writing their own file: once, instead of to the journal and then again. */
 const journaledCharsMax = 256 * 1024;
 const indexWaitMs = 30_000;
-/** How long a look at the free room stands. */
-const roomCheckedMs = 1_000;
 
 export interface FileTaskStoreOptions {
   /** `<workspace>/.volcanic/a2a/tasks`. The caller holds `host.lock`: one store a folder. */
@@ -53,6 +54,9 @@ export interface FileTaskStoreOptions {
   readonly storedTasksMax: number;
   /** With less room than this no new task is taken. */
   readonly freeBytesMin: number;
+  /** See `JournalOptions`. */
+  readonly journalBytesMax?: number;
+  readonly backlogBytesMax?: number;
 }
 
 /**
@@ -61,14 +65,18 @@ export interface FileTaskStoreOptions {
  */
 export async function openFileTaskStore(options: FileTaskStoreOptions): Promise<FileTaskStore> {
   const { disk, folder } = options;
+  const isNew = disk.stampSync(folder) === undefined;
   await disk.makeFolder(folder);
+  if (isNew) await disk.syncFolder(dirname(folder));
   await sweepTemporary(disk, folder);
   const entries = await disk.list(folder);
   const content = await readJournals(disk, folder, entries);
   const files = new RecordFiles(options);
   const recovered = await replayJournals(files, content);
   await retireJournals(disk, content);
-  return new FileTaskStore({ ...options, files, entries, recovered, lastNumber: content.lastNumber });
+  const blobs = new BlobFiles({ ...options, files });
+  await sweepBlobs({ entries, blobs, records: recovered.records });
+  return new FileTaskStore({ ...options, files, blobs, entries, recovered, lastNumber: content.lastNumber });
 }
 
 /**
@@ -79,7 +87,6 @@ export async function openFileTaskStore(options: FileTaskStoreOptions): Promise<
  */
 export class FileTaskStore implements TaskStore {
   readonly #options: FileTaskStoreOptions & Opened;
-  readonly #blobs: BlobFiles;
   readonly #journal: Journal;
   readonly #checkpointer: Checkpointer;
   readonly #records: StoredRecords;
@@ -87,18 +94,23 @@ export class FileTaskStore implements TaskStore {
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
   readonly #claims = new PushClaims();
+  readonly #room: FreeRoom;
+  readonly #quota: TaskQuota;
   readonly #committing = new Map<TaskId, Promise<void>>();
   readonly #reserved = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
   readonly #indexed: Promise<void>;
   #isIndexed = false;
-  #room = { checkedAt: -Infinity, isLeft: true };
 
   constructor(options: FileTaskStoreOptions & Opened) {
     this.#options = options;
-    this.#blobs = new BlobFiles(options);
     this.#records = new StoredRecords(options.files);
     this.#journal = new Journal(options);
+    this.#room = new FreeRoom(options);
+    this.#quota = new TaskQuota({
+      index: this.#index,
+      tasksMax: () => this.#isIndexed ? options.storedTasksMax : Infinity,
+    });
     this.#leases = new Leases({ clock: options.clock, firstFence: options.epoch * 2 ** 20 as Fence });
     this.#checkpointer = new Checkpointer({
       ...options,
@@ -149,12 +161,13 @@ export class FileTaskStore implements TaskStore {
       requireSuccessor(record, next);
       const key = { caller: next.caller, contextId: next.task.contextId };
       if (options.as !== undefined && !this.#leases.holds(key, options.as)) return "fenced";
-      await this.#write(next, () => {
+      const onDurable = () => {
         this.#claims.committed(record, next);
         if (options.release !== undefined) this.#leases.release(options.release);
         options.onDurable?.();
         this.#feed.publish(next);
-      });
+      };
+      await this.#write(next, { before: record, onDurable });
       return "committed";
     });
   }
@@ -164,29 +177,33 @@ export class FileTaskStore implements TaskStore {
     const page = this.#index.list(query);
     if (page.kind !== "page") return page;
     const { next, total, ids } = page;
-    return { kind: "page", tasks: await this.#all(ids), next, total };
+    // A task that changed while the others were read is shown as it stands now, if the query still wants it.
+    const tasks = (await this.#all(ids)).filter(({ task }) => [undefined, task.status.state].includes(query.state));
+    return { kind: "page", tasks: tasks.sort(newestFirst), next, total };
   }
 
   async remove(id: TaskId, expected: Rev): Promise<"removed" | "stale"> {
     return await this.#inTurn(id, async () => {
       const record = await this.#record(id);
       if (record?.rev !== expected || this.#index.get(id)?.forgettable !== true) return "stale";
-      await this.#journal.append(id, JSON.stringify({ removed: id, rev: expected + 1 }));
-      this.#records.forget(id);
-      this.#index.remove(id);
-      this.#claims.committed(record, undefined);
-      this.#feed.removed(id);
+      const onDurable = () => {
+        this.#records.forget(id);
+        this.#index.remove(id);
+        this.#claims.committed(record, undefined);
+        this.#feed.removed(id);
+      };
+      await this.#journal.append(id, JSON.stringify({ removed: id, rev: expected + 1 }), { onDurable });
       this.#checkpointer.committed();
       return "removed";
     });
   }
 
   putBlob(taskId: TaskId, bytes: ReadableStream<Uint8Array>, bytesMax: number): Promise<BlobRef | "too large"> {
-    return this.#blobs.put(taskId, bytes, bytesMax);
+    return this.#options.blobs.put(taskId, bytes, bytesMax);
   }
 
   openBlob(taskId: TaskId, ref: BlobRef): Promise<ReadableStream<Uint8Array>> {
-    return this.#blobs.open(taskId, ref);
+    return this.#options.blobs.open(taskId, ref);
   }
 
   async follow(
@@ -240,8 +257,11 @@ export class FileTaskStore implements TaskStore {
   async duePushes(now: TimeMs, limit: number, leaseMs: number): Promise<readonly DuePush[]> {
     await this.#indexed;
     const due: DuePush[] = [];
-    for (const record of await this.#all(this.#index.duePushes(now))) {
-      due.push(...this.#claims.claim(record, { now, limit: limit - due.length, leaseMs }));
+    for (const id of this.#index.duePushes(now)) {
+      if (due.length === limit) break;
+      const read = await this.#record(id);
+      const record = this.#records.peek(id) ?? read; // a commit may have come between
+      if (record !== undefined) due.push(...this.#claims.claim(record, { now, limit: limit - due.length, leaseMs }));
     }
     return due;
   }
@@ -271,16 +291,15 @@ export class FileTaskStore implements TaskStore {
   }
 
   async #insert(record: TaskRecord, onDurable?: () => void): Promise<Created> {
-    const { caller } = record;
-    if (!await this.#hasRoom()) return { kind: "full", of: "disk" };
-    if (this.#isIndexed && this.#index.count(caller) >= this.#options.storedTasksMax) {
-      const oldest = this.#index.oldestForgettable(caller);
-      if (oldest === undefined) return { kind: "full", of: "tasks" };
-      const forgotten = await this.#record(oldest);
-      if (forgotten !== undefined) await this.remove(oldest, forgotten.rev);
-    }
+    if (!await this.#room.isLeft()) return { kind: "full", of: "disk" };
     try {
-      await this.#write(record, () => onDurable?.());
+      using place = await this.#quota.take(record.caller, (oldest) => this.#forget(oldest));
+      if (place === undefined) return { kind: "full", of: "tasks" };
+      const stored = () => {
+        place[Symbol.dispose]();
+        onDurable?.();
+      };
+      await this.#inTurn(record.task.id, () => this.#write(record, { before: undefined, onDurable: stored }));
       return { kind: "created" };
     } catch (error) {
       if (error instanceof StorageFull) return { kind: "full", of: "disk" };
@@ -288,23 +307,31 @@ export class FileTaskStore implements TaskStore {
     }
   }
 
-  /** Makes a record durable, and then, in one step, visible. */
-  async #write(record: TaskRecord, onDurable: () => void): Promise<void> {
-    const { id } = record.task;
-    const text = JSON.stringify(record);
-    const isJournaled = text.length <= journaledCharsMax;
-    if (isJournaled) await this.#journal.append(id, `{"record":${text}}`);
-    else await this.#writeFile(record, text);
-    this.#options.counters.add("commits");
-    this.#records.durable(record, { in: isJournaled ? "journal" : "file", chars: text.length });
-    this.#index.put(record);
-    onDurable();
-    if (isJournaled) this.#checkpointer.committed();
+  async #forget(id: TaskId): Promise<void> {
+    const record = await this.#record(id);
+    if (record !== undefined) await this.remove(id, record.rev);
   }
 
-  async #writeFile(record: TaskRecord, text: string): Promise<void> {
+  /** Makes a record durable and, in the same step, visible. */
+  async #write(record: TaskRecord, { before, onDurable }: FileCommit): Promise<void> {
+    if (this.#closing.signal.aborted) throw new StorageFull("Cannot store a task: the store is closed");
+    const { id } = record.task;
+    const { counters, files } = this.#options;
+    const text = JSON.stringify(record);
+    const isJournaled = text.length <= journaledCharsMax && !files.isUnsure(id);
+    const show = () => {
+      counters.add("commits");
+      this.#records.durable(record, { in: isJournaled ? "journal" : "file", chars: text.length });
+      this.#index.put(record);
+      onDurable();
+    };
+    if (isJournaled) {
+      await this.#journal.append(id, `{"record":${text}}`, { onDurable: show });
+      this.#checkpointer.committed();
+      return;
+    }
     try {
-      await this.#options.files.write(record, text, { sync: true });
+      await files.commit(record, text, { before, onDurable: show });
     } catch (error) {
       throw new StorageFull("Cannot store a task: the disk is full or refuses", { cause: error });
     }
@@ -338,14 +365,6 @@ export class FileTaskStore implements TaskStore {
     }
   }
 
-  async #hasRoom(): Promise<boolean> {
-    const { clock, disk, folder, freeBytesMin } = this.#options;
-    if (freeBytesMin > 0 && clock.elapsed() - this.#room.checkedAt >= roomCheckedMs) {
-      this.#room = { checkedAt: clock.elapsed(), isLeft: await disk.freeBytes(folder) >= freeBytesMin };
-    }
-    return this.#room.isLeft;
-  }
-
   async #indexReady(): Promise<void> {
     if (this.#isIndexed) return;
     using deadline = this.#options.clock.deadline(indexWaitMs);
@@ -355,13 +374,11 @@ export class FileTaskStore implements TaskStore {
     await Promise.race([this.#indexed, tooLate]);
   }
 
-  async #scan({ entries, files, recovered }: Opened): Promise<void> {
+  async #scan({ recovered, ...opened }: Opened): Promise<void> {
     this.#isIndexed = await scanTaskFiles({
-      entries,
-      files,
+      ...opened,
       isKnown: (id) => this.#index.get(id) !== undefined || recovered.removed.has(id) || this.#records.isForgotten(id),
       index: this.#index,
-      blobs: this.#blobs,
       signal: this.#closing.signal,
     });
   }
@@ -374,6 +391,7 @@ export class IndexNotReady extends Error {
 
 interface Opened {
   readonly files: RecordFiles;
+  readonly blobs: BlobFiles;
   readonly entries: readonly FolderEntry[];
   readonly recovered: Recovered;
   readonly lastNumber: number;

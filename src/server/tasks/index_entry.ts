@@ -2,7 +2,7 @@ import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { State } from "@/protocol/task.ts";
 import { parseTime } from "@/time/clock.ts";
 import { isForgettable } from "./lifecycle.ts";
-import type { DedupeKey, TaskRecord } from "./task_record.ts";
+import { type DedupeKey, isOwed, type TaskRecord } from "./task_record.ts";
 
 /** What the index knows of one task: enough to find, order, filter and count it without its record. */
 export interface IndexEntry {
@@ -24,7 +24,7 @@ export interface IndexEntry {
 /** Makes the index entry of a record. */
 export function entryOf(record: TaskRecord): IndexEntry {
   const { task, run, pushes } = record;
-  const due = pushes.filter((push) => push.state === "active" && push.nextAt !== null).map((push) => push.nextAt!);
+  const due = pushes.filter((push) => isOwed(push, record)).map((push) => push.nextAt!);
   return {
     id: task.id,
     caller: record.caller,
@@ -42,4 +42,9 @@ export function entryOf(record: TaskRecord): IndexEntry {
 /** One text for a dedupe key of a caller, as a key of maps. */
 export function dedupeName(caller: CallerName, { messageId, contextId }: DedupeKey): string {
   return JSON.stringify([caller, contextId, messageId]);
+}
+
+/** Orders records as a list shows them: by the time of their status, ties by id, both falling. */
+export function newestFirst({ task: a }: TaskRecord, { task: b }: TaskRecord): number {
+  return parseTime(b.status.timestamp) - parseTime(a.status.timestamp) || (a.id < b.id ? 1 : -1);
 }

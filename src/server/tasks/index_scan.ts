@@ -5,6 +5,7 @@ import type { FolderEntry } from "@/workspace/disk.ts";
 import type { BlobFiles } from "./blob_files.ts";
 import { namedTasks, type RecordFiles } from "./record_files.ts";
 import type { TaskIndex } from "./task_index.ts";
+import type { TaskRecord } from "./task_record.ts";
 
 const logger = getLogger(["a2a", "server", "tasks"]);
 const filesReadAtOnce = 32;
@@ -21,8 +22,8 @@ export interface IndexScan {
 }
 
 /**
- * Puts the task files of a folder into the index, and sweeps blobs that no record names. Says whether it saw all of them:
- * not when it was aborted, or when the folder could not be read. Never throws.
+ * Puts the task files of a folder into the index, and sweeps blobs that no record names. One that cannot be read is left
+ * alone, counted, and stops no other. Says whether it saw all: not when it was aborted. Never throws.
  */
 export async function scanTaskFiles(scan: IndexScan): Promise<boolean> {
   const { index, files, blobs, isKnown, signal } = scan;
@@ -31,20 +32,34 @@ export async function scanTaskFiles(scan: IndexScan): Promise<boolean> {
   let unreadable = 0;
   const look = async (id: TaskId) => {
     if (isKnown(id) || signal.aborted) return;
-    const stored = await files.read(id);
+    const stored = await files.read(id).catch(() => undefined);
     if (isKnown(id)) return; // it changed while its file was read
-    if (stored === undefined) unreadable++;
-    else index.put(stored.record);
-    // A file that cannot be read is left alone, and so is all that belongs to it.
-    if (withBlobs.delete(id) && stored?.record.run === null) await blobs.sweep(id, stored.record);
+    const hasBlobs = withBlobs.delete(id);
+    if (stored === undefined) {
+      unreadable++;
+      return; // all that belongs to it is left alone too
+    }
+    index.put(stored.record);
+    if (hasBlobs) await sweepOne(blobs, id, stored.record);
   };
-  try {
-    await eachAtOnce(named.records, filesReadAtOnce, look);
-    for (const id of withBlobs) if (!signal.aborted && !isKnown(id)) await blobs.sweep(id, undefined);
-  } catch (error) {
-    logger.error("Cannot read all tasks: {error}", { error });
-    return false;
-  }
+  await eachAtOnce(named.records, filesReadAtOnce, look);
+  for (const id of withBlobs) if (!signal.aborted && !isKnown(id)) await sweepOne(blobs, id, undefined);
   if (unreadable > 0) logger.warning("{unreadable} task files cannot be read and are left alone", { unreadable });
   return !signal.aborted;
+}
+
+/** Sweeps the blobs of tasks that are known already, before anything can be at work on them. Never throws. */
+export async function sweepBlobs(sweep: {
+  readonly entries: readonly FolderEntry[];
+  readonly records: readonly TaskRecord[];
+  readonly blobs: BlobFiles;
+}): Promise<void> {
+  const withBlobs = new Set(namedTasks(sweep.entries).blobs);
+  for (const record of sweep.records) {
+    if (withBlobs.has(record.task.id)) await sweepOne(sweep.blobs, record.task.id, record);
+  }
+}
+
+async function sweepOne(blobs: BlobFiles, id: TaskId, record: TaskRecord | undefined): Promise<void> {
+  await blobs.sweep(id, record).catch((error) => logger.warning("Cannot sweep blobs of {id}: {error}", { id, error }));
 }

@@ -7,10 +7,8 @@ import { StorageFull } from "./task_store.ts";
 
 const logger = getLogger(["a2a", "server", "tasks"]);
 
-/** Bytes after which a journal is closed and the next one begun. */
-export const journalBytesMax = 16 * 1024 * 1024;
-/** Bytes in journals that are not checkpointed yet, after which commits wait. */
-const backlogBytesMax = 64 * 1024 * 1024;
+const defaultJournalBytesMax = 16 * 1024 * 1024;
+const defaultBacklogBytesMax = 64 * 1024 * 1024;
 
 /** A journal that is closed: what it holds must be in task files before it is deleted. */
 export interface ClosedJournal {
@@ -46,15 +44,17 @@ export class Journal implements AsyncDisposable {
   }
 
   /**
-   * Resolves when `line` (without a line end) is durable.
+   * Resolves when `line` (without a line end) is durable. `onDurable` runs in the very step in which it becomes so: nobody
+   * can close and checkpoint the journal between that and what it does. It must not throw.
    *
    * @throws {StorageFull} When it is not, and never will be.
    */
-  async append(taskId: TaskId, line: string): Promise<void> {
-    while (this.#backlogBytes > backlogBytesMax) await this.#room.promise;
+  async append(taskId: TaskId, line: string, { onDurable }: { readonly onDurable: () => void }): Promise<void> {
+    const { backlogBytesMax = defaultBacklogBytesMax } = this.#options;
+    while (this.#backlogBytes > backlogBytesMax && !this.#disposed) await this.#room.promise;
     if (this.#disposed) throw new StorageFull("Cannot store a task: the store is closed");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#pending.push({ taskId, line, resolve, reject });
+    this.#pending.push({ taskId, line, onDurable, resolve, reject });
     this.#flushing ??= this.#flushAll();
     return await promise;
   }
@@ -96,20 +96,24 @@ export class Journal implements AsyncDisposable {
     while (this.#pending.length > 0) {
       const batch = this.#pending;
       this.#pending = [];
-      try {
-        await this.#flush(batch);
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        await this.#abandonFile();
-        const failure = new StorageFull("Cannot store a task: the disk is full or refuses", { cause: error });
-        for (const { reject } of batch) reject(failure);
-      }
+      const failure = await this.#tryFlush(batch);
+      for (const pending of batch) settle(pending, failure);
       // Between two batches, or a journal under steady load would never be closed.
       if (this.#closeAsked !== undefined) this.#closeFile();
       this.#closeAsked?.resolve();
       this.#closeAsked = undefined;
     }
     this.#flushing = undefined;
+  }
+
+  async #tryFlush(batch: readonly Pending[]): Promise<StorageFull | undefined> {
+    try {
+      await this.#flush(batch);
+      return undefined;
+    } catch (error) {
+      await this.#abandonFile();
+      return new StorageFull("Cannot store a task: the disk is full or refuses", { cause: error });
+    }
   }
 
   async #flush(batch: readonly Pending[]): Promise<void> {
@@ -123,7 +127,7 @@ export class Journal implements AsyncDisposable {
     this.#backlogBytes += bytes.length;
     this.#options.counters.add("journal.flushes");
     this.#options.counters.add("journal.bytes", bytes.length);
-    if (this.#goodBytes >= journalBytesMax) this.#closeFile();
+    if (this.#goodBytes >= (this.#options.journalBytesMax ?? defaultJournalBytesMax)) this.#closeFile();
   }
 
   /** The name must be as durable as the lines: the folder is synced before the first of them counts. */
@@ -153,10 +157,14 @@ export class Journal implements AsyncDisposable {
     this.#goodBytes = 0;
   }
 
-  /** What a failed batch left behind is cut off, so that it cannot count after a crash; the good lines stay. */
+  /**
+   * What a failed batch left behind is cut off, so that it cannot count after a crash; the good lines stay. A file without
+   * any goes, or a disk that stays full would collect one for every try.
+   */
   async #abandonFile(): Promise<void> {
     if (this.#file === undefined) return;
     const { file, path, headerBytes } = this.#file;
+    const isEmpty = this.#goodBytes === 0;
     try {
       await file.truncate(headerBytes + this.#goodBytes);
       if (this.#options.durability === "disk") await file.flush();
@@ -164,6 +172,8 @@ export class Journal implements AsyncDisposable {
       logger.error("Cannot cut a failed write off {path}: {error}", { path, error });
     }
     this.#closeFile();
+    // One that does not go now goes with the next checkpoint.
+    if (isEmpty) await this.delete(this.#closed.at(-1)!).catch(() => {});
   }
 }
 
@@ -176,6 +186,10 @@ export interface JournalOptions {
   /** `disk`: flushed, survives a loss of power. `process`: survives `kill -9` only. */
   readonly durability: "disk" | "process";
   readonly counters: Counters;
+  /** Bytes after which a journal is closed and the next one begun; 16 MiB when absent. */
+  readonly journalBytesMax?: number;
+  /** Bytes in journals that are not checkpointed yet, after which commits wait; 64 MiB when absent. */
+  readonly backlogBytesMax?: number;
 }
 
 interface OpenJournal {
@@ -187,8 +201,20 @@ interface OpenJournal {
 interface Pending {
   readonly taskId: TaskId;
   readonly line: string;
+  readonly onDurable: () => void;
   readonly resolve: () => void;
-  readonly reject: (reason: StorageFull) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Without a failure the line is durable. What `onDurable` throws is a bug of one commit, and told to that one only. */
+function settle({ onDurable, resolve, reject }: Pending, failure: StorageFull | undefined): void {
+  if (failure !== undefined) return reject(failure);
+  try {
+    onDurable();
+    resolve();
+  } catch (bug) {
+    reject(bug);
+  }
 }
 
 /** The name of journal `number`. */
@@ -196,8 +222,8 @@ export function journalName(number: number): string {
   return `journal-${number}.jsonl`;
 }
 
-/** The number of a journal by its name; undefined for another file. */
-export function journalNumber(name: string): number | undefined {
-  const digits = /^journal-(\d{1,15})\.jsonl$/.exec(name)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+/** The number of a journal by its name, and whether it was kept for its bad lines; undefined for another file. */
+export function journalNumber(name: string): { readonly number: number; readonly isBad: boolean } | undefined {
+  const [, digits, bad] = /^journal-(\d{1,15})\.jsonl(\.bad)?$/.exec(name) ?? [];
+  return digits === undefined ? undefined : { number: Number(digits), isBad: bad !== undefined };
 }

@@ -227,7 +227,11 @@ export function isForgettable(record: TaskRecord): boolean {
 /** @throws {RangeError} If `next` cannot follow `record`: a bug of who decided it. */
 export function requireSuccessor(record: TaskRecord, next: TaskRecord): void {
   if (next.rev !== record.rev + 1) throw new RangeError(`Cannot commit revision ${next.rev} over ${record.rev}`);
-  if (isTerminal(record.task.status.state) && record.task.status !== next.task.status) {
+  const [before, after] = [record.task.status, next.task.status];
+  // By value: a record that was read again from its file is another object.
+  const isSame = before.state === after.state && before.timestamp === after.timestamp &&
+    before.message?.messageId === after.message?.messageId;
+  if (isTerminal(before.state) && !isSame) {
     throw new RangeError(`Cannot change the status of task ${record.task.id}: it is terminal`);
   }
 }

@@ -48,7 +48,12 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async create(record: TaskRecord, onDurable?: () => void): Promise<Created> {
-    await this.#before(record);
+    try {
+      await this.#before(record);
+    } catch (error) {
+      if (error instanceof StorageFull) return { kind: "full", of: "disk" };
+      throw error;
+    }
     const { caller, dedupe } = record;
     const duplicate = dedupe && this.#index.duplicateOf(caller, dedupe, this.#clock.now());
     if (duplicate !== undefined) return duplicate;

@@ -1,6 +1,6 @@
 import type { TaskId } from "@/protocol/ids.ts";
 import type { TimeMs } from "@/time/clock.ts";
-import type { TaskRecord } from "./task_record.ts";
+import { isOwed, type TaskRecord } from "./task_record.ts";
 import type { DuePush } from "./task_store.ts";
 
 /**
@@ -14,12 +14,13 @@ export class PushClaims {
   claim(record: TaskRecord, options: { now: TimeMs; limit: number; leaseMs: number }): DuePush[] {
     const { now, limit, leaseMs } = options;
     const due: DuePush[] = [];
-    for (const { state, nextAt, target } of record.pushes) {
+    for (const push of record.pushes) {
       if (due.length === limit) break;
-      const name = claimName(record.task.id, target.id);
-      if (state !== "active" || nextAt === null || nextAt > now || (this.#until.get(name) ?? 0) > now) continue;
+      const name = claimName(record.task.id, push.target.id);
+      const isDue = isOwed(push, record) && push.nextAt! <= now;
+      if (!isDue || (this.#until.get(name) ?? 0) > now) continue;
       this.#until.set(name, now + leaseMs);
-      due.push({ record, configId: target.id });
+      due.push({ record, configId: push.target.id });
     }
     return due;
   }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { getLogger } from "@logtape/logtape";
 import { isTaskId, type TaskId } from "@/protocol/ids.ts";
 import { eachAtOnce } from "@/time/each_at_once.ts";
-import type { Disk, FolderEntry } from "@/workspace/disk.ts";
+import { type Disk, type FolderEntry, isMissing } from "@/workspace/disk.ts";
 import { journalNumber } from "./journal.ts";
 import { asRecord, type RecordFiles } from "./record_files.ts";
 import type { Rev, TaskRecord } from "./task_record.ts";
@@ -13,7 +13,7 @@ const logger = getLogger(["a2a", "server", "tasks"]);
 export interface JournalContent {
   readonly tasks: ReadonlyMap<TaskId, JournalWord>;
   readonly files: readonly { readonly path: string; readonly badLines: number }[];
-  /** The highest number in use; 0 for none. */
+  /** The highest number in use, by one that was kept for its bad lines too; 0 for none. */
   readonly lastNumber: number;
 }
 
@@ -34,16 +34,17 @@ export async function readJournals(
   folder: string,
   entries: readonly FolderEntry[],
 ): Promise<JournalContent> {
-  const numbers = entries.map(({ name }) => journalNumber(name)).filter((number) => number !== undefined)
-    .sort((a, b) => a - b);
+  const journals = entries.map(({ name }) => journalNumber(name)).filter((journal) => journal !== undefined)
+    .sort((a, b) => a.number - b.number);
   const tasks = new Map<TaskId, JournalWord>();
   const files: { path: string; badLines: number }[] = [];
-  for (const number of numbers) {
+  for (const { number, isBad } of journals) {
+    if (isBad) continue;
     const path = join(folder, `journal-${number}.jsonl`);
     const text = await readText(disk, path);
     if (text !== undefined) files.push({ path, badLines: takeLines(text, tasks) });
   }
-  return { tasks, files, lastNumber: numbers.at(-1) ?? 0 };
+  return { tasks, files, lastNumber: journals.at(-1)?.number ?? 0 };
 }
 
 /** What recovery found in the journals, after the task files have it too. */
@@ -64,7 +65,10 @@ export async function replayJournals(files: RecordFiles, content: JournalContent
       removed.add(id);
       return;
     }
-    if (newest === record) await files.write(record, JSON.stringify(record));
+    if (newest === record) {
+      if (stored === undefined) await files.putAside(id);
+      await files.write(record, JSON.stringify(record));
+    }
     records.push(newest);
   });
   await files.sync();
@@ -93,7 +97,8 @@ function takeLines(text: string, tasks: Map<TaskId, JournalWord>): number {
       badLines++;
       continue;
     }
-    if ((tasks.get(word.id)?.rev ?? 0) < word.rev) tasks.set(word.id, word);
+    // Of two with one revision the later counts: the first was refused, and could not be cut off.
+    if ((tasks.get(word.id)?.rev ?? 0) <= word.rev) tasks.set(word.id, word);
   }
   return badLines;
 }
@@ -114,6 +119,11 @@ function parseLine(line: string): (JournalWord & { readonly id: TaskId }) | unde
 
 async function readText(disk: Disk, path: string): Promise<string | undefined> {
   if (disk.linkStampSync(path)?.kind !== "file") return undefined;
-  using file = await disk.openRead(path);
-  return new TextDecoder().decode(await file.read());
+  try {
+    using file = await disk.openRead(path);
+    return new TextDecoder().decode(await file.read());
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }

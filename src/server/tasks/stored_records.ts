@@ -1,6 +1,6 @@
 import type { TaskId } from "@/protocol/ids.ts";
 import { RecordCache } from "./record_cache.ts";
-import type { RecordFiles } from "./record_files.ts";
+import type { RecordFiles, StoredRecord } from "./record_files.ts";
 import type { TaskRecord } from "./task_record.ts";
 
 const cacheBytesMax = 64 * 1024 * 1024;
@@ -15,6 +15,7 @@ export class StoredRecords {
   readonly #pinned = new Map<TaskId, Pinned>();
   readonly #removed = new Set<TaskId>();
   readonly #cache = new RecordCache(cacheBytesMax);
+  readonly #reads = new Map<TaskId, Promise<StoredRecord | undefined>>();
 
   constructor(files: RecordFiles) {
     this.#files = files;
@@ -29,17 +30,24 @@ export class StoredRecords {
   async get(id: TaskId): Promise<TaskRecord | undefined> {
     const inMemory = this.peek(id);
     if (inMemory !== undefined || this.#removed.has(id)) return inMemory;
-    const stored = await this.#files.read(id);
-    const meanwhile = this.peek(id);
-    if (meanwhile !== undefined || stored === undefined || this.#removed.has(id)) return meanwhile;
-    this.#cache.put(stored.record, stored.bytes);
-    return stored.record;
+    let read = this.#reads.get(id);
+    if (read === undefined) this.#reads.set(id, read = this.#files.read(id));
+    try {
+      const stored = await read;
+      // Another reader was first, or the task changed while its old file was read.
+      if (this.#reads.get(id) !== read) return await this.get(id);
+      if (stored !== undefined) this.#cache.put(stored.record, stored.bytes);
+      return stored?.record;
+    } finally {
+      if (this.#reads.get(id) === read) this.#reads.delete(id);
+    }
   }
 
   /** `record` is durable now: in the journal, or in its own file. `chars`: its length as JSON. */
   durable(record: TaskRecord, how: { readonly in: "journal" | "file"; readonly chars: number }): void {
     const { id } = record.task;
     this.#cache.delete(id);
+    this.#reads.delete(id);
     const savedRev = how.in === "file" ? record.rev : this.#pinned.get(id)?.savedRev ?? 0;
     this.#keep({ record, savedRev, chars: how.chars });
   }
@@ -48,6 +56,7 @@ export class StoredRecords {
   forget(id: TaskId): void {
     this.#pinned.delete(id);
     this.#cache.delete(id);
+    this.#reads.delete(id);
     this.#removed.add(id);
   }
 

@@ -23,14 +23,10 @@ export class TaskFeed {
     }
     const followed = this.#followed(id);
     followed.cursors.add(cursor);
-    const leave = () => {
-      followed.cursors.delete(cursor);
-      this.#forgetIfUnused(id);
-      cursor.stop();
-    };
-    signal.addEventListener("abort", leave, { once: true });
+    const stop = () => cursor.stop();
+    signal.addEventListener("abort", stop, { once: true });
     cursor.onStop = () => {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", stop);
       followed.cursors.delete(cursor);
       this.#forgetIfUnused(id);
     };
@@ -51,9 +47,9 @@ export class TaskFeed {
 
   /** Shows text of the running artifact. Notes are taken when they continue the text, or start it anew from 0. */
   progress(note: Progress): void {
+    if (note.from !== 0 && note.from !== this.#tasks.get(note.taskId)?.text?.length) return;
     const followed = this.#followed(note.taskId);
     if (note.from === 0 || followed.text === undefined) followed.text = new GrowingText();
-    if (note.from !== followed.text.length) return;
     followed.text.append(note.text);
     for (const cursor of followed.cursors) cursor.grew(followed.text);
   }
@@ -108,7 +104,7 @@ class Cursor implements AsyncIterableIterator<FollowItem> {
   #readLength = 0;
   #live: GrowingText | undefined;
   #state: "open" | "last record is in" | "stopped" = "open";
-  #wake = Promise.withResolvers<void>();
+  #waking: PromiseWithResolvers<void> | undefined;
   onStop = () => {};
 
   constructor(record: TaskRecord, live: GrowingText | undefined) {
@@ -125,19 +121,20 @@ class Cursor implements AsyncIterableIterator<FollowItem> {
       this.#state = "last record is in";
       this.onStop();
     }
-    this.#wake.resolve();
+    this.#wake();
   }
 
   grew(text: GrowingText): void {
     this.#live = text;
-    this.#wake.resolve();
+    this.#wake();
   }
 
   stop(): void {
     this.#records.length = 0;
     this.#live = undefined;
     this.#state = "stopped";
-    this.#wake.resolve();
+    this.onStop();
+    this.#wake();
   }
 
   async next(): Promise<IteratorResult<FollowItem>> {
@@ -145,19 +142,23 @@ class Cursor implements AsyncIterableIterator<FollowItem> {
       const item = this.#take();
       if (item !== undefined) return { done: false, value: item };
       if (this.#state !== "open") return { done: true, value: undefined };
-      this.#wake = Promise.withResolvers();
-      await this.#wake.promise;
+      await (this.#waking ??= Promise.withResolvers()).promise;
     }
   }
 
   return(): Promise<IteratorResult<FollowItem>> {
     this.stop();
-    this.onStop();
     return Promise.resolve({ done: true, value: undefined });
   }
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** Wakes all who wait in `next`. */
+  #wake(): void {
+    this.#waking?.resolve();
+    this.#waking = undefined;
   }
 
   #take(): FollowItem | undefined {

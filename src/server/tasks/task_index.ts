@@ -55,7 +55,9 @@ export class TaskIndex {
     if (entry.pushAt !== undefined) this.#pushes.set(entry.id, entry);
     if (entry.dedupeName !== undefined) {
       const { bodyHash, until } = record.dedupe!;
-      this.#dedupe.set(entry.dedupeName, { taskId: entry.id, bodyHash, until });
+      // An old task keeps a key that ran out and that a newer one has by now.
+      const isNewest = until >= (this.#dedupe.get(entry.dedupeName)?.until ?? 0);
+      if (isNewest) this.#dedupe.set(entry.dedupeName, { taskId: entry.id, bodyHash, until });
     }
   }
 

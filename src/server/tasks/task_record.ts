@@ -89,6 +89,11 @@ export interface PushState {
   readonly lastError?: string;
 }
 
+/** Says whether a webhook of `record` waits for a status and has a time for it (state-machines.md 6). */
+export function isOwed(push: PushState, record: TaskRecord): boolean {
+  return push.state === "active" && push.nextAt !== null && push.acked < newestStatus(record).seq;
+}
+
 /** The newest status and its number. */
 export function newestStatus(record: TaskRecord): LoggedStatus {
   return record.statusLog[record.statusLog.length - 1]!;

@@ -1,0 +1,191 @@
+import { getLogger, withContext } from "@logtape/logtape";
+import type { EngineEvent, TurnOutcome } from "@/engine/engine.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import type { SessionPool, TurnRequest } from "@/sessions/session_pool.ts";
+import type { Clock } from "@/time/clock.ts";
+import { GrowingText } from "@/server/tasks/growing_text.ts";
+import { responseId } from "@/server/tasks/lifecycle.ts";
+import type { RunId, Usage } from "@/server/tasks/task_record.ts";
+import type { Progress } from "@/server/tasks/task_store.ts";
+import type { CallerTools } from "./session_tools.ts";
+import { nextRunPhase, type RunPhase, type RunPhaseEvent } from "./run_phase.ts";
+
+const logger = getLogger(["a2a", "server", "runs"]);
+
+/** How long an engine may take to stop before its session is killed. */
+export const patienceMs = 5_000;
+/** How much text one run may answer. */
+export const replyCharsMax = 4 * 1024 * 1024;
+
+/** How a run ended. Nothing of it is stored yet; after `aborted` nothing will be. */
+export type RunResult =
+  & { readonly usage: Usage | undefined }
+  & (
+    | { readonly kind: "asked"; readonly question: string; readonly text: string }
+    | { readonly kind: "answered"; readonly text: string; readonly truncated: boolean }
+    | { readonly kind: "failed"; readonly message: string }
+    | { readonly kind: "aborted" }
+  );
+
+export interface ActiveRunOptions {
+  readonly taskId: TaskId;
+  readonly caller: CallerName;
+  readonly runId: RunId;
+  readonly scope: string;
+  readonly sessions: Pick<SessionPool, "turn" | "kill">;
+  readonly clock: Clock;
+  /** Makes the turn's prompt; a message when it cannot be made. */
+  readonly prepare: () => { readonly kind: "turn"; readonly request: TurnRequest } | {
+    readonly kind: "failed";
+    readonly message: string;
+  };
+  /** Shows text that is not stored. */
+  readonly show: (progress: Progress) => void;
+  /** Shows the owner what goes on. */
+  readonly observe: (event: EngineEvent) => void;
+  /** The run must be ended from outside, failed with this message: it broke a limit. */
+  readonly onLimit: (message: string) => void;
+  /** What the turn was lent: a question asked through it counts even when the engine then ended as if it had answered. */
+  readonly tools: CallerTools;
+}
+
+/**
+ * One run at work: its turn, the text it has shown, and its end (state-machines.md 3). It stores nothing: it says how it
+ * ended, and its owner commits that.
+ */
+export class ActiveRun {
+  readonly taskId: TaskId;
+  readonly caller: CallerName;
+  readonly runId: RunId;
+  readonly #options: ActiveRunOptions;
+  readonly #abort = new AbortController();
+  readonly #killed = Promise.withResolvers<"killed">();
+  readonly #stopWaiting = new AbortController();
+  #phase: RunPhase = { kind: "opening" };
+  #text = new GrowingText();
+  #startsMessage = true;
+  #chars = 0;
+  #usage: Usage | undefined;
+
+  constructor(options: ActiveRunOptions) {
+    this.#options = options;
+    this.taskId = options.taskId;
+    this.caller = options.caller;
+    this.runId = options.runId;
+  }
+
+  /** Works until the turn is over, at most 5 s after `abort`. Never rejects. Call it once. */
+  async work(): Promise<RunResult> {
+    const { taskId, caller, runId } = this.#options;
+    try {
+      return this.#result(await withContext({ taskId, caller, runId }, () => this.#turn()));
+    } catch (cause) {
+      return this.#result({ kind: "failed", message: "The run failed unexpectedly.", cause });
+    } finally {
+      this.#stopWaiting.abort();
+    }
+  }
+
+  /** Tells the turn to stop; the session is killed when it has not after 5 s. What it says from now on counts no more. */
+  abort(reason: string): void {
+    if (this.#phase.kind === "stopping" || this.#phase.kind === "settled") return;
+    this.#move({ kind: "abort" });
+    this.#abort.abort(new DOMException(reason, "AbortError"));
+    void this.#killWhenLate();
+  }
+
+  /** The text of the answer so far. */
+  get text(): string {
+    return this.#text.range(0);
+  }
+
+  /** Files the run has sent. */
+  get files(): number {
+    return this.#options.tools.files;
+  }
+
+  get phase(): RunPhase {
+    return this.#phase;
+  }
+
+  async #turn(): Promise<TurnOutcome> {
+    const prepared = this.#options.prepare();
+    if (prepared.kind === "failed") return prepared;
+    if (this.#phase.kind === "opening") this.#move({ kind: "opened" });
+    const events = this.#options.sessions.turn(prepared.request, this.#abort.signal)[Symbol.asyncIterator]();
+    while (true) {
+      const next = await Promise.race([events.next(), this.#killed.promise]);
+      if (next === "killed") return { kind: "aborted" };
+      if (next.done) return { kind: "failed", message: "The run failed unexpectedly." };
+      if (next.value.kind === "end") return next.value.outcome;
+      this.#take(next.value);
+    }
+  }
+
+  #take(event: EngineEvent): void {
+    if (this.#phase.kind !== "turning") return;
+    if (event.kind === "text") this.#takeText(event.text);
+    if (event.kind === "message") this.#startsMessage = true;
+    if (event.kind === "usage") this.#usage = plus(this.#usage, event);
+    this.#options.observe(event);
+  }
+
+  #takeText(text: string): void {
+    if (text === "" || this.#chars > replyCharsMax) return;
+    this.#chars += text.length;
+    if (this.#chars > replyCharsMax) {
+      this.#options.onLimit(`The reply is over the limit of ${replyCharsMax} characters`);
+      return;
+    }
+    if (this.#startsMessage) this.#text = new GrowingText();
+    this.#startsMessage = false;
+    const from = this.#text.length;
+    this.#text.append(text);
+    this.#options.show({ taskId: this.taskId, artifactId: responseId, from, text });
+  }
+
+  #result(outcome: TurnOutcome): RunResult {
+    if (outcome.kind === "failed" && outcome.cause !== undefined) {
+      logger.error("The turn of run {runId} failed: {cause}", { runId: this.runId, cause: outcome.cause });
+    }
+    this.#move({ kind: "end", how: outcome.kind });
+    const usage = this.#usage;
+    if (this.#phase.kind === "settled" && this.#phase.how === "aborted") return { kind: "aborted", usage };
+    const asked = outcome.kind === "answered" ? this.#options.tools.question : undefined;
+    const end = outcome.kind === "answered" && asked !== undefined
+      ? { kind: "asked" as const, question: asked, text: outcome.text }
+      : outcome;
+    if (end.kind === "answered" || end.kind === "asked") this.#showWhole(end.text);
+    if (end.kind !== "failed") return { ...end, usage };
+    return { kind: "failed", message: end.message, usage };
+  }
+
+  /** Followers must end with what is stored, whatever the engine streamed before. */
+  #showWhole(text: string): void {
+    if (text === this.text) return;
+    this.#options.show({ taskId: this.taskId, artifactId: responseId, from: 0, text });
+  }
+
+  async #killWhenLate(): Promise<void> {
+    const { clock, sessions } = this.#options;
+    try {
+      await clock.sleep(patienceMs, this.#stopWaiting.signal);
+    } catch {
+      return; // it stopped in time
+    }
+    logger.warning("Killed the session of run {runId}: it did not stop in time", { runId: this.runId });
+    sessions.kill(this.#options.scope);
+    this.#killed.resolve("killed");
+  }
+
+  #move(event: RunPhaseEvent): void {
+    this.#phase = nextRunPhase(this.#phase, event);
+  }
+}
+
+function plus(usage: Usage | undefined, more: Usage): Usage {
+  return {
+    inputTokens: (usage?.inputTokens ?? 0) + more.inputTokens,
+    outputTokens: (usage?.outputTokens ?? 0) + more.outputTokens,
+  };
+}

@@ -1,0 +1,67 @@
+import type { ArtifactJson } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import { callerScope } from "@/sessions/session_scope.ts";
+import type { TurnRequest } from "@/sessions/session_pool.ts";
+import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
+import type { Disk } from "@/workspace/disk.ts";
+import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
+import type { TaskRecord } from "@/server/tasks/task_record.ts";
+import type { TaskStore } from "@/server/tasks/task_store.ts";
+import { promptParts } from "./prompt_parts.ts";
+import { type CallerTools, callerTools, type Notify } from "./session_tools.ts";
+
+/** What a run of a caller's task needs of its workspace. */
+export interface CallerTurnOptions {
+  readonly disk: Disk;
+  readonly random: Random;
+  readonly paths: WorkspacePaths;
+  readonly store: TaskStore;
+  readonly fileBytesMax: number;
+  readonly notify: Notify | undefined;
+}
+
+/** One run's turn: where it takes place, how it is prompted, and the tools it is lent. */
+export interface CallerTurn {
+  readonly scope: string;
+  readonly prepare: () => { readonly kind: "turn"; readonly request: TurnRequest } | {
+    readonly kind: "failed";
+    readonly message: string;
+  };
+  readonly tools: CallerTools;
+}
+
+/** Makes the turn of a run that has begun, from the newest message of its caller. */
+export function callerTurn(
+  record: TaskRecord,
+  options: CallerTurnOptions & { readonly commitFile: (artifact: ArtifactJson) => Promise<boolean> },
+): CallerTurn {
+  const { caller, task, hops, run } = record;
+  const { disk, random, paths, fileBytesMax } = options;
+  const { id: taskId, contextId } = task;
+  const scope = callerScope(caller, contextId);
+  const message = task.history!.at(-1)!;
+  const tools = callerTools({
+    ...options,
+    taskId,
+    contextId,
+    caller,
+    view: callerView({ disk, random, paths, caller }),
+    workshop: callerWorkshop({ disk, random, paths, caller }),
+  });
+  return {
+    scope,
+    tools,
+    prepare() {
+      const parts = promptParts(message, fileBytesMax);
+      if (parts.kind === "bad file") return { kind: "failed", message: parts.message };
+      const { text, files } = parts;
+      const { runId, fence } = run!;
+      const { messageId } = message;
+      const where = { scope, trust: "isolated" as const, fence, caller, contextId, messageId };
+      return {
+        kind: "turn",
+        request: { ...where, runId, taskId, from: "caller", text, files, hops, tools: tools.tools },
+      };
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** Why a message or a call was not taken; nothing of it was stored or run. */
+export type RefusalReason = keyof typeof refusalTexts;
+
+export interface Refused {
+  readonly kind: "refused";
+  readonly why: RefusalReason;
+  /** For the caller. The word "busy" stands only in the context's own refusal: clients act on it (product.md §5.10). */
+  readonly text: string;
+  readonly retryAfterMs?: number;
+}
+
+const refusalTexts = {
+  "not found": "Task not found",
+  "wrong context": "The contextId is not that of the task",
+  "terminal": "The task is over: send a new message in the same context instead",
+  "context busy": "context busy, retry when the current task ends",
+  "queue full": "Too many messages wait already, retry later",
+  "not cancelable": "The task is over and cannot be canceled",
+  "too many tasks": "Too many unfinished tasks are stored for this caller",
+  "too long": "The task holds 1,000 messages: start a new one",
+  "storage full": "No room is left to store this, retry later",
+  "shutting down": "The server is shutting down, retry later",
+  "id reused": "messageId used for another message",
+} as const;
+
+const retryAfterMs: Partial<Record<RefusalReason, number>> = {
+  "queue full": 30_000,
+  "storage full": 60_000,
+  "shutting down": 10_000,
+};
+
+/** Makes the refusal for a reason, with its text and, when trying again makes sense, after how long. */
+export function refused(why: RefusalReason): Refused {
+  const retry = retryAfterMs[why];
+  return { kind: "refused", why, text: refusalTexts[why], ...(retry !== undefined && { retryAfterMs: retry }) };
+}

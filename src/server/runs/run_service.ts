@@ -1,0 +1,369 @@
+import type { Counters } from "@/counters.ts";
+import type { EngineEvent } from "@/engine/engine.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import { isSettled, isTerminal, type StreamJson, type TaskJson } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import type { SessionPool } from "@/sessions/session_pool.ts";
+import { dedupeName } from "@/server/tasks/index_entry.ts";
+import { newTask } from "@/server/tasks/lifecycle.ts";
+import { taskEvents } from "@/server/tasks/task_events.ts";
+import type { RunId, RunState, TaskRecord } from "@/server/tasks/task_record.ts";
+import type { Created, Lease, TaskStore } from "@/server/tasks/task_store.ts";
+import type { Clock } from "@/time/clock.ts";
+import type { CallerTurnOptions } from "./caller_turn.ts";
+import { ContextSlots } from "./context_slots.ts";
+import { InputFiles, type StoredInput } from "./input_files.ts";
+import { type RefusalReason, type Refused, refused } from "./refusal.ts";
+import { deadlineAfter, Runner } from "./runner.ts";
+import { RunSlots } from "./run_slots.ts";
+import type { Accepted, Submission } from "./submission.ts";
+import { Sweeper } from "./sweeper.ts";
+import { TaskWriter } from "./task_writer.ts";
+
+/** The limits of runs (product.md §7). Durations in milliseconds. `Infinity` is no limit. */
+export interface RunLimits {
+  readonly hopsMax: number;
+  readonly runsMax: number;
+  readonly queuedMax: number;
+  readonly runMs: number;
+  /** How long a question stays answerable. */
+  readonly inputMs: number;
+  /** How long a task is kept after its end. */
+  readonly keepMs: number;
+  readonly fileBytesMax: number;
+  readonly callerRunsMax?: (caller: CallerName) => number | undefined;
+}
+
+export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax"> {
+  readonly store: TaskStore;
+  readonly sessions: Pick<SessionPool, "turn" | "kill">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly counters: Counters;
+  readonly limits: RunLimits;
+  /** Shows the owner what a run does. Must not throw. */
+  readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
+  /** Told after each commit, behind all who follow the task. Must not throw. */
+  readonly onCommitted?: (record: TaskRecord) => void;
+}
+
+/**
+ * Message in, task out: the only writer of task state in a host (product.md §5.5).
+ *
+ * Callers are authenticated and input is checked before it. Ending a request never ends a run: only `cancel`, `expel`,
+ * the limits and `drain` do.
+ */
+export class RunService implements AsyncDisposable {
+  readonly #options: RunServiceOptions;
+  readonly #stop = new AbortController();
+  readonly #writer: TaskWriter;
+  readonly #slots: ContextSlots;
+  readonly #runSlots: RunSlots;
+  readonly #runner: Runner;
+  readonly #sweeper: Sweeper;
+  readonly #inputs: InputFiles;
+  readonly #starting = new Map<string, Promise<unknown>>();
+  readonly #submitting = new Set<Promise<unknown>>();
+  #drained: Promise<void> | undefined;
+
+  constructor(options: RunServiceOptions) {
+    this.#options = options;
+    const { limits, clock, store } = options;
+    this.#writer = new TaskWriter({ ...options, stop: this.#stop.signal });
+    this.#slots = new ContextSlots({ store, clock, onLost: (taskId) => this.#runner.lost(taskId) });
+    this.#runSlots = new RunSlots(limits);
+    this.#inputs = new InputFiles({ ...options, fileBytesMax: limits.fileBytesMax });
+    const turn = { ...options, fileBytesMax: limits.fileBytesMax };
+    const parts = { writer: this.#writer, slots: this.#slots, runSlots: this.#runSlots };
+    this.#runner = new Runner({ ...options, ...parts, turn, runMs: limits.runMs });
+    this.#sweeper = new Sweeper({ ...options, ...parts, ...limits, runner: this.#runner, inputs: this.#inputs });
+  }
+
+  /**
+   * Accepts a message: resolves when its task, or the continuation, is durable, before the engine runs. Everything that can
+   * be refused is refused here, and leaves no trace.
+   */
+  async submit(submission: Submission): Promise<Accepted | Refused> {
+    if (this.#drained !== undefined) return this.#refuse("shutting down");
+    const work = submission.message.taskId === undefined
+      ? this.#startOnce(submission)
+      : this.#continue(submission, submission.message.taskId);
+    this.#submitting.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#submitting.delete(work);
+    }
+  }
+
+  /** Commits `canceled` first, then stops the engine; resolves after the commit. Idempotent. */
+  async cancel(
+    id: TaskId,
+    caller: CallerName,
+  ): Promise<{ readonly kind: "canceled"; readonly task: TaskJson } | Refused> {
+    const text = this.#runner.textOf(id);
+    const applied = await this.#runner.end({ id, caller }, { kind: "cancel asked", text }, "refuse");
+    if (applied.kind === "refused") return refused(applied.why);
+    if (applied.kind === "dropped") return refused("not cancelable");
+    return { kind: "canceled", task: applied.record.task };
+  }
+
+  /** The task now, then what follows, until it is terminal; open while it waits for its caller. Refused on terminal. */
+  async follow(
+    id: TaskId,
+    caller: CallerName,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: "events"; readonly events: AsyncIterableIterator<StreamJson> } | Refused> {
+    return await this.#writer.inMailbox(id, async () => {
+      const record = await this.#options.store.read(id, caller);
+      if (record === undefined) return refused("not found");
+      if (isTerminal(record.task.status.state)) return refused("terminal");
+      const items = await this.#options.store.follow(id, caller, signal);
+      return items === undefined ? refused("not found") : { kind: "events", events: taskEvents(items, "terminal") };
+    });
+  }
+
+  /** Ends the work of a caller that was removed from a well-formed `callers.json` (T15). */
+  async expel(caller: CallerName): Promise<void> {
+    for (const record of await this.#options.store.unfinished(caller, Infinity)) {
+      await this.#runner.end({ id: record.task.id, caller }, { kind: "caller removed" }, "retry");
+    }
+  }
+
+  /** Looks for what a crash or time left behind (T12, T13, T14, T17). Runs by itself at the start and every minute. */
+  async sweep(): Promise<void> {
+    await this.#sweeper.sweep();
+  }
+
+  /**
+   * Takes nothing new and waits up to `graceMs` for what runs; then ends it as a restart would. Queued runs stay queued for
+   * the next start. Releases every lease.
+   */
+  drain(graceMs: number): Promise<void> {
+    return this.#drained ??= this.#drain(graceMs);
+  }
+
+  /** Drains without grace, if that was not done, and stops everything that goes on by itself. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (this.#drained ?? this.drain(0));
+    await this.#slots[Symbol.asyncDispose]();
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    await this.#sweeper[Symbol.asyncDispose]();
+    this.#runner.stop();
+    await Promise.allSettled(this.#submitting);
+    await this.#runner.settle(graceMs);
+    this.#stop.abort(); // what a full disk still holds up is left to the next start
+    await this.#runner.idle();
+    await this.#writer.idle();
+    await this.#slots.releaseAll();
+  }
+
+  /** Of two sends with one dedupe key the second waits until the first is stored or refused. */
+  async #startOnce(submission: Submission): Promise<Accepted | Refused> {
+    const { caller, dedupe } = submission;
+    if (dedupe === undefined) return await this.#start(submission);
+    const name = dedupeName(caller, dedupe);
+    while (this.#starting.has(name)) await this.#starting.get(name);
+    const started = this.#duplicateOrStart(submission);
+    const over = started.then(() => {}, () => {}).finally(() => this.#starting.delete(name));
+    this.#starting.set(name, over);
+    return await started;
+  }
+
+  async #duplicateOrStart(submission: Submission): Promise<Accepted | Refused> {
+    const { caller, dedupe } = submission;
+    const duplicate = await this.#options.store.duplicateOf(caller, dedupe!);
+    return duplicate === undefined ? await this.#start(submission) : await this.#answerAgain(duplicate, caller);
+  }
+
+  async #answerAgain(duplicate: Exclude<Created, { kind: "created" | "full" }>, caller: CallerName) {
+    if (duplicate.kind === "conflict") return this.#refuse("id reused");
+    const { taskId: id } = duplicate;
+    return await this.#writer.inMailbox(id, () => this.#accept({ id, caller }));
+  }
+
+  async #start(submission: Submission): Promise<Accepted | Refused> {
+    const { random, limits } = this.#options;
+    const task = { id: random.uuid() as TaskId, caller: submission.caller };
+    const contextId = submission.message.contextId ?? random.uuid();
+    if (submission.hops > limits.hopsMax) return await this.#createFailed(submission, { ...task, contextId });
+    const entered = await this.#enter({ caller: task.caller, contextId }, task.id);
+    if (entered.kind === "refused") return entered;
+    const input = await this.#storeInput(submission, task, entered);
+    if ("kind" in input) return input;
+    const { run } = entered;
+    const record = newTask({ ...submission, ...task, contextId, message: input.message, run }, this.#writer.moment);
+    const created = await this.#options.store.create(record).catch(async (error) => {
+      await this.#leave(entered, input);
+      throw error;
+    });
+    if (created.kind !== "created") {
+      await this.#leave(entered, input);
+      if (created.kind === "full") return this.#refuse(created.of === "disk" ? "storage full" : "too many tasks");
+      return await this.#answerAgain(created, submission.caller);
+    }
+    this.#options.counters.add("tasks.created");
+    this.#options.onCommitted?.(record);
+    return await this.#writer.inMailbox(task.id, () => this.#acceptAndBegin(task, run));
+  }
+
+  /** T1h. */
+  async #createFailed(submission: Submission, task: { id: TaskId; caller: CallerName; contextId: string }) {
+    const failed =
+      `hop limit: the message came over ${submission.hops} agents, the limit is ${this.#options.limits.hopsMax}`;
+    const record = newTask({ ...submission, ...task, run: null, failed }, this.#writer.moment);
+    const created = await this.#options.store.create(record);
+    if (created.kind === "full") return this.#refuse(created.of === "disk" ? "storage full" : "too many tasks");
+    if (created.kind !== "created") return await this.#answerAgain(created, task.caller);
+    this.#options.counters.add("tasks.created");
+    this.#options.onCommitted?.(record);
+    return await this.#accept(task);
+  }
+
+  async #continue(submission: Submission, id: TaskId): Promise<Accepted | Refused> {
+    const { caller, message } = submission;
+    const before = await this.#options.store.read(id, caller);
+    if (before === undefined) return this.#refuse("not found");
+    const isAgain = submission.dedupe !== undefined &&
+      before.task.history?.some(({ messageId, role }) => messageId === message.messageId && role === "ROLE_USER");
+    if (isAgain) return await this.#writer.inMailbox(id, () => this.#accept({ id, caller }));
+    const hopeless = whyNotContinued(before, submission);
+    if (hopeless !== undefined) return this.#refuse(hopeless);
+    const entered = await this.#enter({ caller, contextId: before.task.contextId }, id);
+    if (entered.kind === "refused") return entered;
+    const input = await this.#storeInput(submission, { id, caller }, entered);
+    if ("kind" in input) return input;
+    return await this.#commitContinuation(entered, input, before);
+  }
+
+  async #commitContinuation(entered: Entered, input: StoredInput, before: TaskRecord): Promise<Accepted | Refused> {
+    const task = { id: before.task.id, caller: before.caller };
+    const { run, lease } = entered;
+    let accepted: Accepted | Refused | undefined;
+    const applied = await this.#writer.apply(task, { kind: "message", message: input.message, run }, {
+      whenFull: "refuse",
+      how: () => ({ as: lease.fence }),
+      afterwards: async () => {
+        accepted = await this.#acceptAndBegin(task, run);
+      },
+    });
+    if (applied.kind === "changed" && accepted !== undefined) return accepted;
+    await this.#leave(entered, input);
+    return this.#refuse(applied.kind === "refused" ? applied.why : "context busy");
+  }
+
+  /** Takes the context and a run slot, or a place in the queue, before anything is stored. */
+  async #enter(key: { caller: CallerName; contextId: string }, taskId: TaskId): Promise<Entered | Refused> {
+    const { random, clock, limits } = this.#options;
+    const lease = await this.#slots.take(key, taskId);
+    if ("kind" in lease) return this.#refuse("context busy");
+    if (this.#drained !== undefined) {
+      await this.#slots.giveUp(lease);
+      return this.#refuse("shutting down");
+    }
+    const runId = random.uuid() as RunId;
+    const place = this.#runSlots.enter(runId, key.caller);
+    if (place === "full") {
+      await this.#slots.giveUp(lease);
+      return this.#refuse("queue full");
+    }
+    const now = clock.now();
+    const isRunning = place === "running";
+    const run: RunState = {
+      runId,
+      attempt: 1,
+      fence: lease.fence,
+      queuedAt: now,
+      startedAt: isRunning ? now : null,
+      deadline: isRunning ? deadlineAfter(limits.runMs, now) : null,
+    };
+    return { kind: "entered", lease, run };
+  }
+
+  async #storeInput(submission: Submission, task: { id: TaskId; caller: CallerName }, entered: Entered) {
+    try {
+      const input = await this.#inputs.store(submission.message, task);
+      if (input !== "storage full") return input;
+    } catch (error) {
+      await this.#leave(entered);
+      throw error;
+    }
+    await this.#leave(entered);
+    return this.#refuse("storage full");
+  }
+
+  /** Gives back what `#enter` took and `#storeInput` wrote. */
+  async #leave({ lease, run }: Entered, input?: StoredInput): Promise<void> {
+    this.#runSlots.leave(run.runId);
+    await this.#slots.giveUp(lease);
+    if (input !== undefined) await this.#inputs.remove(input.paths);
+    this.#runner.pump();
+  }
+
+  /** Part of the mailbox item that stored the run, or the first after it: a cancel between the two wins. */
+  async #acceptAndBegin(task: { id: TaskId; caller: CallerName }, run: RunState): Promise<Accepted | Refused> {
+    const accepted = await this.#accept(task);
+    const record = await this.#options.store.read(task.id, task.caller);
+    if (record?.run?.runId !== run.runId) return accepted;
+    if (record.run.startedAt !== null) this.#runner.begin(record);
+    else this.#runner.pump();
+    return accepted;
+  }
+
+  async #accept({ id, caller }: { id: TaskId; caller: CallerName }): Promise<Accepted | Refused> {
+    const { store } = this.#options;
+    const dropped = new AbortController();
+    const record = await store.read(id, caller);
+    const items = await store.follow(id, caller, dropped.signal);
+    if (items === undefined || record === undefined) return this.#refuse("not found");
+    return {
+      kind: "accepted",
+      task: record.task,
+      events: taskEvents(items, "settled"),
+      settled: () => this.#settled(record),
+      [Symbol.dispose]: () => dropped.abort(),
+    };
+  }
+
+  async #settled(record: TaskRecord): Promise<TaskJson> {
+    const leave = new AbortController();
+    let { task } = record;
+    try {
+      if (isSettled(task.status.state)) return task;
+      const items = await this.#options.store.follow(task.id, record.caller, leave.signal);
+      for await (const item of items ?? []) {
+        if (item.kind !== "record") continue;
+        task = item.record.task;
+        if (isSettled(task.status.state)) break;
+      }
+      return task;
+    } finally {
+      leave.abort();
+    }
+  }
+
+  #refuse(why: RefusalReason): Refused {
+    const { counters } = this.#options;
+    if (why === "context busy") counters.add("runs.refused.busy");
+    if (why === "queue full") counters.add("runs.refused.queueFull");
+    if (why === "storage full") counters.add("runs.refused.storageFull");
+    if (why === "shutting down") counters.add("runs.refused.draining");
+    return refused(why);
+  }
+}
+
+/** What a run has before anything of it is stored: its context, and a run slot or a place in the queue. */
+interface Entered {
+  readonly kind: "entered";
+  readonly lease: Lease;
+  readonly run: RunState;
+}
+
+/** Why a message for this task needs no context: what its mailbox would say too, as things stand. */
+function whyNotContinued({ task }: TaskRecord, { message }: Submission): RefusalReason | undefined {
+  if (isTerminal(task.status.state)) return "terminal";
+  if (message.contextId !== undefined && message.contextId !== task.contextId) return "wrong context";
+  return task.status.state === "TASK_STATE_INPUT_REQUIRED" ? undefined : "context busy";
+}

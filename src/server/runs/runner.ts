@@ -1,0 +1,314 @@
+import { getLogger } from "@logtape/logtape";
+import type { Counters } from "@/counters.ts";
+import type { EngineEvent } from "@/engine/engine.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import type { ArtifactJson } from "@/protocol/task.ts";
+import type { SessionPool } from "@/sessions/session_pool.ts";
+import type { Clock, TimeMs } from "@/time/clock.ts";
+import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
+import type { TaskRecord } from "@/server/tasks/task_record.ts";
+import type { CommitOptions, ContextKey, TaskStore } from "@/server/tasks/task_store.ts";
+import { ActiveRun, type RunResult } from "./active_run.ts";
+import { callerTurn, type CallerTurnOptions } from "./caller_turn.ts";
+import type { ContextSlots } from "./context_slots.ts";
+import { durationWords } from "./duration_words.ts";
+import type { RunSlots } from "./run_slots.ts";
+import type { Applied, ApplyOptions, TaskWriter } from "./task_writer.ts";
+
+const logger = getLogger(["a2a", "server", "runs"]);
+
+/** Queued runs that are looked at when a run slot is free. */
+const candidatesMax = 200;
+
+export interface RunnerOptions {
+  readonly store: TaskStore;
+  readonly writer: TaskWriter;
+  readonly slots: ContextSlots;
+  readonly runSlots: RunSlots;
+  readonly sessions: Pick<SessionPool, "turn" | "kill">;
+  readonly turn: CallerTurnOptions;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  /** How long one run may take; `Infinity` for no limit. */
+  readonly runMs: number;
+  /** Shows the owner what a run does. Must not throw. */
+  readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
+}
+
+/**
+ * Works the runs: begins them when they get a run slot, commits how they end, and ends them from outside.
+ *
+ * The order at the end of a run is that of state-machines.md 1: the turn is settled and its transcript flushed, then the
+ * commit, in whose step the context is free again, and only then does anyone see it.
+ */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #active = new Map<TaskId, ActiveRun>();
+  readonly #working = new Set<Promise<void>>();
+  #pumping: Promise<void> | undefined;
+  #pumpAgain = false;
+  #stopped = false;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins the run of a record that is `working`. Its lease is held and a run slot taken. Call it in the step or mailbox item that made the record. */
+  begin(record: TaskRecord): void {
+    const { counters } = this.#options;
+    counters.add("runs.started");
+    const active = this.#makeActive(record);
+    this.#active.set(record.task.id, active);
+    this.#own(this.#work(active, record));
+    this.#gauge();
+  }
+
+  /** Looks for queued runs that may begin. Call it whenever a run slot or a place in the queue changed. */
+  pump(): void {
+    this.#gauge();
+    this.#pumpAgain = true;
+    this.#pumping ??= this.#own(this.#pump());
+  }
+
+  /**
+   * Ends a task from outside: a cancel, a deadline, a limit, an expulsion, a lost host. The commit comes first, then the
+   * engine is told to stop; the context is free for others once it has.
+   */
+  async end(
+    task: { readonly id: TaskId; readonly caller: CallerName },
+    event: TaskEvent,
+    whenFull: ApplyOptions["whenFull"],
+  ): Promise<Applied> {
+    return await this.#options.writer.apply(task, event, {
+      whenFull,
+      how: (next, before) => this.#howToEnd(next, before),
+      afterwards: () => {
+        this.#active.get(task.id)?.abort(event.kind);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  /** The lease of a task's context went to another host: its run stops and commits nothing. */
+  lost(taskId: TaskId): void {
+    this.#active.get(taskId)?.abort("lease lost");
+  }
+
+  /** Says whether this run is at work here. */
+  isActive(record: TaskRecord): boolean {
+    return this.#active.get(record.task.id)?.runId === record.run?.runId;
+  }
+
+  /** What the running turn of a task has answered so far. */
+  textOf(taskId: TaskId): string | undefined {
+    return this.#active.get(taskId)?.text;
+  }
+
+  /** The tasks at work. */
+  get active(): readonly TaskId[] {
+    return [...this.#active.keys()];
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /**
+   * Waits up to `graceMs` for what is at work; what is left then it ends as a restart would, without insisting on a full
+   * disk: the next start ends what could not be stored. The turns themselves may go on for 5 s: wait for `idle`.
+   */
+  async settle(graceMs: number): Promise<void> {
+    const over = new AbortController();
+    this.idle().then(() => over.abort());
+    await this.#options.clock.sleep(graceMs, over.signal).catch(() => {});
+    for (const [id, active] of [...this.#active]) {
+      await this.end({ id, caller: active.caller }, { kind: "host lost" }, "refuse");
+      active.abort("shutting down");
+    }
+  }
+
+  /** Resolves when nothing is at work. */
+  async idle(): Promise<void> {
+    while (this.#working.size > 0) await Promise.allSettled(this.#working);
+  }
+
+  #makeActive(record: TaskRecord): ActiveRun {
+    const { store, sessions, clock, observe } = this.#options;
+    const { id } = record.task;
+    const { caller } = record;
+    const { runId, fence } = record.run!;
+    const turn = callerTurn(record, {
+      ...this.#options.turn,
+      commitFile: (artifact) => this.#commitFile(record, artifact),
+    });
+    return new ActiveRun({
+      taskId: id,
+      caller,
+      runId,
+      scope: turn.scope,
+      sessions,
+      clock,
+      prepare: turn.prepare,
+      show: (progress) => store.progress(progress, fence),
+      observe: (event) => observe?.(record, event),
+      onLimit: (message) => this.#own(this.#endLater(record, { kind: "failed", runId, message })),
+      tools: turn.tools,
+    });
+  }
+
+  async #work(active: ActiveRun, record: TaskRecord): Promise<void> {
+    const stop = new AbortController();
+    const key = keyOf(record);
+    try {
+      this.#own(this.#watchDeadline(record, stop.signal));
+      this.#own(this.#watchOthers(active, record, stop.signal));
+      const result = await active.work();
+      this.#options.counters.add("turns");
+      if (result.kind !== "aborted") await this.#commitEnd(active, record, result);
+    } catch (error) {
+      logger.fatal("A run broke in the host: {error}", { error });
+    } finally {
+      stop.abort();
+      if (this.#active.get(record.task.id) === active) this.#active.delete(record.task.id);
+      await this.#options.slots.turnIsOver(key, record.run!.fence);
+      this.#options.runSlots.leave(record.run!.runId);
+      this.pump();
+    }
+  }
+
+  async #commitEnd(
+    active: ActiveRun,
+    record: TaskRecord,
+    result: RunResult & { kind: Exclude<RunResult["kind"], "aborted"> },
+  ) {
+    const { writer, slots } = this.#options;
+    const { runId, fence } = record.run!;
+    const key = keyOf(record);
+    const event: TaskEvent = result.kind === "answered"
+      ? { ...result, runId, files: active.files }
+      : { ...result, runId };
+    await writer.apply({ id: record.task.id, caller: record.caller }, event, {
+      whenFull: "retry",
+      how: (next) => ({
+        as: fence,
+        release: slots.lease(key),
+        onDurable: () => {
+          this.#active.delete(record.task.id);
+          this.#options.runSlots.leave(runId);
+          slots.settle(key, fence, next.task.status.state === "TASK_STATE_INPUT_REQUIRED" ? "asked" : "ended");
+        },
+      }),
+    });
+  }
+
+  async #commitFile(record: TaskRecord, artifact: ArtifactJson): Promise<boolean> {
+    const { runId, fence } = record.run!;
+    const task = { id: record.task.id, caller: record.caller };
+    const event = { kind: "file sent" as const, runId, artifact };
+    const applied = await this.#options.writer.apply(task, event, { whenFull: "retry", how: () => ({ as: fence }) });
+    return applied.kind === "changed";
+  }
+
+  /** What ending a task from outside does to its context, depending on where its run stands. */
+  #howToEnd(next: TaskRecord, before: TaskRecord): CommitOptions {
+    const { slots, runSlots } = this.#options;
+    const key = keyOf(next);
+    const { id } = next.task;
+    const { run } = before;
+    if (run === null) return { onDurable: () => slots.closeQuestion(key, id) };
+    if (this.#active.has(id)) return { onDurable: () => slots.abort(key, run.fence) };
+    if (!slots.holds(key, run.fence)) return {};
+    return { // queued here: no engine is at work
+      release: slots.lease(key),
+      onDurable: () => {
+        slots.settle(key, run.fence, "ended");
+        runSlots.leave(run.runId);
+        this.pump();
+      },
+    };
+  }
+
+  async #pump(): Promise<void> {
+    const { store, slots, runSlots } = this.#options;
+    try {
+      while (this.#pumpAgain && !this.#stopped) {
+        this.#pumpAgain = false;
+        if (runSlots.queued === 0) continue;
+        const here = (await store.queued(candidatesMax)).filter((record) =>
+          slots.holds(keyOf(record), record.run!.fence)
+        );
+        const granted = runSlots.grant(here);
+        if (granted === undefined) continue;
+        await this.#start(granted);
+        this.#pumpAgain = true;
+      }
+    } finally {
+      this.#pumping = undefined;
+    }
+  }
+
+  async #start(record: TaskRecord): Promise<void> {
+    const { writer, clock, runSlots, runMs } = this.#options;
+    const { runId, fence } = record.run!;
+    const deadline = deadlineAfter(runMs, clock.now());
+    const task = { id: record.task.id, caller: record.caller };
+    const applied = await writer.apply(task, { kind: "started", runId, deadline }, {
+      whenFull: "retry",
+      how: () => ({ as: fence }),
+      afterwards: (next) => Promise.resolve(this.begin(next)),
+    });
+    if (applied.kind !== "changed") runSlots.leave(runId);
+  }
+
+  async #watchDeadline(record: TaskRecord, signal: AbortSignal): Promise<void> {
+    const { clock, runMs } = this.#options;
+    const { deadline, runId } = record.run!;
+    if (deadline === null) return;
+    try {
+      await clock.sleep(Math.max(0, deadline - clock.now()), signal);
+    } catch {
+      return; // the run ended in time
+    }
+    await this.#endLater(record, { kind: "deadline passed", runId, limit: durationWords(runMs) });
+  }
+
+  /** Another replica may end the task: the run here then stops. */
+  async #watchOthers(active: ActiveRun, record: TaskRecord, signal: AbortSignal): Promise<void> {
+    const { store, slots } = this.#options;
+    const items = await store.follow(record.task.id, record.caller, signal);
+    for await (const item of items ?? []) {
+      if (item.kind !== "record" || item.record.run?.runId === active.runId) continue;
+      if (this.#active.get(record.task.id) !== active) return;
+      slots.abort(keyOf(record), record.run!.fence);
+      return active.abort("ended elsewhere");
+    }
+  }
+
+  async #endLater(record: TaskRecord, event: TaskEvent): Promise<void> {
+    await this.end({ id: record.task.id, caller: record.caller }, event, "retry");
+  }
+
+  /** Keeps what was started until it is done; a failure of it is a bug, and is logged. */
+  #own(work: Promise<void>): Promise<void> {
+    const owned = work.catch((error) => logger.fatal("The host broke: {error}", { error }));
+    this.#working.add(owned);
+    owned.finally(() => this.#working.delete(owned));
+    return owned;
+  }
+
+  #gauge(): void {
+    const { counters, runSlots } = this.#options;
+    counters.set("runs.running", runSlots.running);
+    counters.set("runs.queued", runSlots.queued);
+  }
+}
+
+/** When a run that begins at `now` is stopped, as it is stored: null for never. */
+export function deadlineAfter(runMs: number, now: TimeMs): TimeMs | null {
+  return Number.isFinite(runMs) ? now + runMs as TimeMs : null;
+}
+
+function keyOf(record: TaskRecord): ContextKey {
+  return { caller: record.caller, contextId: record.task.contextId };
+}

@@ -1,0 +1,119 @@
+import { join, relative } from "node:path";
+import type { SessionTools, ToolResult } from "@/engine/engine.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import type { ArtifactJson, BlobRef } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import { openConfined, writeConfined } from "@/workspace/confined_files.ts";
+import type { Confinement } from "@/workspace/confined_path.ts";
+import { isDiskFull, type ReadableFile } from "@/workspace/disk.ts";
+import { mediaTypeOf } from "@/workspace/media_types.ts";
+import { StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
+
+/** Files one run may send. */
+export const filesMax = 100;
+/** Bytes that stand in the record itself; more goes into a blob (data-model.md 5). */
+const inlineBytesMax = 32 * 1024;
+
+/** Keeps a notice for the owner, or says why not. */
+export type Notify = (
+  notice: { readonly from: CallerName; readonly taskId: TaskId; readonly contextId: string; readonly text: string },
+) => Promise<ToolResult>;
+
+export interface CallerToolsOptions {
+  readonly taskId: TaskId;
+  readonly contextId: string;
+  readonly caller: CallerName;
+  /** The workspace, without what is hidden from this caller. */
+  readonly view: Confinement;
+  /** The caller's own folder, `work/<caller>`. */
+  readonly workshop: Confinement;
+  readonly store: Pick<TaskStore, "putBlob">;
+  readonly random: Random;
+  readonly fileBytesMax: number;
+  readonly notify: Notify | undefined;
+  /** Commits the artifact; false when the run no longer has its task. */
+  readonly commitFile: (artifact: ArtifactJson) => Promise<boolean>;
+}
+
+/** The tools of one caller's turn, and what they did. */
+export interface CallerTools {
+  readonly tools: SessionTools;
+  /** The last question that was asked through `requestInput`. */
+  readonly question: string | undefined;
+  /** Files that were sent. */
+  readonly files: number;
+}
+
+/** Makes the tools that a caller's session has: `send`, `write`, `requestInput`, and `notifyOwner` where it exists. */
+export function callerTools(options: CallerToolsOptions): CallerTools {
+  let question: string | undefined;
+  let files = 0;
+  const tools: SessionTools = {
+    async send(path) {
+      if (files >= filesMax) return refuse(`only ${filesMax} files can be sent in one run`);
+      const sent = await sendFile(path, options);
+      if (sent.kind === "done") files++;
+      return sent;
+    },
+    async write(name, bytes) {
+      return await writeFile(name, bytes, options);
+    },
+    requestInput(asked) {
+      question = asked;
+    },
+    notifyOwner: options.notify &&
+      ((text) => {
+        const { caller: from, taskId, contextId } = options;
+        return options.notify!({ from, taskId, contextId, text });
+      }),
+  };
+  return {
+    tools,
+    get question() {
+      return question;
+    },
+    get files() {
+      return files;
+    },
+  };
+}
+
+async function sendFile(path: string, options: CallerToolsOptions): Promise<ToolResult> {
+  const opened = await openConfined(options.view, path);
+  if (opened.kind === "refused") return refuse(opened.why);
+  using file = opened.file;
+  const { bytes } = file.stamp;
+  if (bytes > options.fileBytesMax) return refuse(`the file has ${bytes} bytes, the limit is ${options.fileBytesMax}`);
+  const filename = opened.path.split("/").at(-1)!;
+  try {
+    const raw = await copyOf(file, options);
+    if (raw === "too large") return refuse(`the file grew over the limit of ${options.fileBytesMax} bytes`);
+    const part = { raw, filename, mediaType: mediaTypeOf(filename) };
+    const artifact = { artifactId: options.random.uuid(), name: filename, parts: [part] };
+    return await options.commitFile(artifact) ? { kind: "done" } : refuse("the task is over");
+  } catch (error) {
+    if (error instanceof StorageFull) return refuse("no room is left to store the file");
+    throw error;
+  }
+}
+
+async function writeFile(name: string, bytes: Uint8Array, { view, workshop }: CallerToolsOptions) {
+  try {
+    await workshop.disk.makeFolder(workshop.root);
+    const written = await writeConfined(workshop, name, bytes);
+    if (written.kind === "refused") return refuse(written.why);
+    return { kind: "done" as const, path: relative(view.root, join(workshop.root, written.path)) };
+  } catch (error) {
+    if (isDiskFull(error)) return refuse("no room is left");
+    throw error;
+  }
+}
+
+async function copyOf(file: ReadableFile, options: CallerToolsOptions): Promise<string | BlobRef | "too large"> {
+  if (file.stamp.bytes <= inlineBytesMax) return (await file.read()).toBase64();
+  return await options.store.putBlob(options.taskId, file.stream(), options.fileBytesMax);
+}
+
+function refuse(why: string): { readonly kind: "refused"; readonly why: string } {
+  return { kind: "refused", why };
+}

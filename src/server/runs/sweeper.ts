@@ -1,0 +1,127 @@
+import { getLogger } from "@logtape/logtape";
+import type { Counters } from "@/counters.ts";
+import type { TaskRecord } from "@/server/tasks/task_record.ts";
+import type { TaskStore } from "@/server/tasks/task_store.ts";
+import type { Clock, TimeMs } from "@/time/clock.ts";
+import type { ContextSlots } from "./context_slots.ts";
+import type { InputFiles } from "./input_files.ts";
+import type { Runner } from "./runner.ts";
+import type { RunSlots } from "./run_slots.ts";
+import type { TaskWriter } from "./task_writer.ts";
+
+const logger = getLogger(["a2a", "server", "runs"]);
+
+const everyMs = 60_000;
+/** Records that are looked at in one round of each kind. */
+const roundMax = 1_000;
+
+export interface SweeperOptions {
+  readonly store: TaskStore;
+  readonly writer: TaskWriter;
+  readonly slots: ContextSlots;
+  readonly runSlots: RunSlots;
+  readonly runner: Runner;
+  readonly inputs: InputFiles;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly inputMs: number;
+  readonly keepMs: number;
+}
+
+/**
+ * Puts right what a crash or time left behind, at the start and every minute: runs that nobody works on (T13, T14),
+ * questions that nobody answered (T12), tasks that are old (T17). Never a reader does this (state-machines.md 0.6).
+ */
+export class Sweeper implements AsyncDisposable {
+  readonly #options: SweeperOptions;
+  readonly #stop = new AbortController();
+  readonly #loop: Promise<void>;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+    this.#loop = this.#run();
+  }
+
+  /** Sweeps once, after a sweep that runs. */
+  async sweep(): Promise<void> {
+    while (this.#sweeping !== undefined) await this.#sweeping.catch(() => {});
+    this.#sweeping = this.#sweep();
+    try {
+      await this.#sweeping;
+    } finally {
+      this.#sweeping = undefined;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.sweep().catch((error) => logger.error("Cannot look for abandoned tasks: {error}", { error }));
+      await this.#options.clock.sleep(everyMs, signal).catch(() => {});
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, slots, clock, inputMs, keepMs } = this.#options;
+    await slots.renew(); // a process that was suspended still holds what nobody took meanwhile
+    for (const record of await store.abandoned(roundMax)) {
+      if (this.#stop.signal.aborted) return;
+      await this.#putRight(record);
+    }
+    for (const record of await store.aged("waiting", clock.now() - inputMs as TimeMs, roundMax)) {
+      await this.#options.runner.end(taskOf(record), { kind: "no answer came" }, "refuse");
+    }
+    for (const record of await store.aged("terminal", clock.now() - keepMs as TimeMs, roundMax)) {
+      await this.#forget(record);
+    }
+  }
+
+  async #putRight(record: TaskRecord): Promise<void> {
+    const { runner, counters } = this.#options;
+    if (runner.isActive(record)) return;
+    if (record.run!.startedAt === null && record.run!.attempt < 2) return await this.#queueAgain(record);
+    const applied = await runner.end(taskOf(record), { kind: "host lost" }, "refuse");
+    if (applied.kind === "changed") {
+      logger.warning("Task {taskId} failed: the server restarted while it ran", { taskId: record.task.id });
+      counters.add("tasks.lost");
+    }
+  }
+
+  /** T13. When something else runs in the context by now, the next sweep tries again. */
+  async #queueAgain(record: TaskRecord): Promise<void> {
+    const { slots, runSlots, runner, writer, counters } = this.#options;
+    const lease = await slots.take({ caller: record.caller, contextId: record.task.contextId }, record.task.id);
+    if ("kind" in lease) return;
+    let isQueued = false;
+    await writer.apply(taskOf(record), { kind: "queued again", fence: lease.fence }, {
+      whenFull: "refuse", // the next sweep tries again
+      how: (next) => ({
+        onDurable: () => {
+          if (next.run === null) return;
+          isQueued = true;
+          runSlots.waitAnyway(next.run.runId);
+        },
+      }),
+    });
+    if (!isQueued) return await slots.giveUp(lease);
+    counters.add("tasks.requeued");
+    runner.pump();
+  }
+
+  async #forget(record: TaskRecord): Promise<void> {
+    const { store, inputs, counters } = this.#options;
+    if (await store.remove(record.task.id, record.rev) === "stale") return;
+    await inputs.forget(taskOf(record));
+    counters.add("tasks.pruned");
+  }
+}
+
+function taskOf(record: TaskRecord) {
+  return { id: record.task.id, caller: record.caller };
+}

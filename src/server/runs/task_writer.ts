@@ -1,0 +1,157 @@
+import { getLogger } from "@logtape/logtape";
+import type { Counters } from "@/counters.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import { isTerminal } from "@/protocol/task.ts";
+import type { Random } from "@/random.ts";
+import type { Clock } from "@/time/clock.ts";
+import { type Moment, nextTask, type TaskEvent } from "@/server/tasks/lifecycle.ts";
+import type { TaskRecord } from "@/server/tasks/task_record.ts";
+import { type CommitOptions, StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
+import { Mailboxes } from "./mailboxes.ts";
+import type { RefusalReason } from "./refusal.ts";
+
+const logger = getLogger(["a2a", "server", "runs"]);
+
+const retryMsMin = 100;
+const retryMsMax = 30_000;
+
+/** What came of an event. `record` is the task as it stands now. */
+export type Applied =
+  | { readonly kind: "changed"; readonly record: TaskRecord }
+  | { readonly kind: "unchanged"; readonly record: TaskRecord }
+  | { readonly kind: "refused"; readonly why: RefusalReason }
+  /** The event is late or not this run's: nothing happened. */
+  | { readonly kind: "dropped" };
+
+export interface ApplyOptions {
+  /** How `next` is committed, asked in the mailbox: what holds then holds until it is durable. */
+  readonly how?: (next: TaskRecord, before: TaskRecord) => CommitOptions;
+  /** Runs as the end of the mailbox item, before the next item. */
+  readonly afterwards?: (record: TaskRecord) => Promise<void>;
+  /**
+   * What a full disk does: `refuse` for what was not accepted yet, `retry` for what was: until it works, for as long as
+   * the host lives (state-machines.md 0.8).
+   */
+  readonly whenFull: "refuse" | "retry";
+}
+
+/**
+ * The only writer of tasks that exist: an event is an item in the task's mailbox, which is read, decided, committed and
+ * only then shown (state-machines.md 0).
+ */
+export class TaskWriter {
+  readonly #options: TaskWriterOptions;
+  readonly #mailboxes = new Mailboxes();
+  readonly #moment: Moment;
+
+  constructor(options: TaskWriterOptions) {
+    this.#options = options;
+    const { clock, random } = options;
+    this.#moment = {
+      get now() {
+        return clock.now();
+      },
+      newId: () => random.uuid(),
+    };
+  }
+
+  /** Time and ids for what is decided now. */
+  get moment(): Moment {
+    return this.#moment;
+  }
+
+  /** Applies an event to a task of a caller, when its turn in the mailbox comes. */
+  async apply(task: { id: TaskId; caller: CallerName }, event: TaskEvent, options: ApplyOptions): Promise<Applied> {
+    return await this.#mailboxes.post(task.id, async () => {
+      const applied = await this.#applyUntilDone(task, event, options);
+      if (applied.kind === "changed") await options.afterwards?.(applied.record);
+      return applied;
+    });
+  }
+
+  /** Does `item` in the mailbox of a task: nothing here changes the task meanwhile. */
+  async inMailbox<T>(id: TaskId, item: () => Promise<T>): Promise<T> {
+    return await this.#mailboxes.post(id, item);
+  }
+
+  /** Resolves when no task is being changed. */
+  async idle(): Promise<void> {
+    await this.#mailboxes.empty();
+  }
+
+  async #applyUntilDone(
+    task: { id: TaskId; caller: CallerName },
+    event: TaskEvent,
+    options: ApplyOptions,
+  ): Promise<Applied> {
+    const { clock, counters, stop } = this.#options;
+    for (let failures = 0;;) {
+      try {
+        const applied = await this.#applyOnce(task, event, options);
+        if (applied !== "stale") return applied;
+      } catch (error) {
+        if (!(error instanceof StorageFull)) throw error;
+        if (options.whenFull === "refuse" || stop.aborted) return { kind: "refused", why: "storage full" };
+        if (failures === 0) logger.error("Cannot store a task, trying until it works: {error}", { error: error.cause });
+        counters.add("commit.retries");
+        await clock.sleep(Math.min(retryMsMax, retryMsMin * 2 ** failures++), stop).catch(() => {});
+      }
+    }
+  }
+
+  async #applyOnce(
+    task: { id: TaskId; caller: CallerName },
+    event: TaskEvent,
+    options: ApplyOptions,
+  ): Promise<Applied | "stale"> {
+    const { store } = this.#options;
+    const record = await store.read(task.id, task.caller);
+    if (record === undefined) return { kind: "refused", why: "not found" };
+    const decision = nextTask(record, event, this.#moment);
+    switch (decision.kind) {
+      case "refused":
+        return { kind: "refused", why: decision.why === "busy" ? "context busy" : decision.why };
+      case "unchanged":
+        return { kind: "unchanged", record };
+      case "dropped":
+        return this.#drop(task.id, event, decision.why);
+      case "changed": {
+        const next = decision.record;
+        const outcome = await store.commit(record.rev, next, options.how?.(next, record));
+        if (outcome === "stale") return "stale";
+        if (outcome === "fenced") return this.#drop(task.id, event, "fenced");
+        this.#committed(next);
+        return { kind: "changed", record: next };
+      }
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  #drop(taskId: TaskId, event: TaskEvent, why: string): Applied {
+    this.#options.counters.add("events.dropped");
+    logger.debug('Dropped "{event}" for task {taskId}: {why}', { event: event.kind, taskId, why });
+    return { kind: "dropped" };
+  }
+
+  #committed(record: TaskRecord): void {
+    const { counters, onCommitted } = this.#options;
+    const { state } = record.task.status;
+    if (record.run === null && !isTerminal(state)) counters.add("tasks.asked");
+    if (state === "TASK_STATE_COMPLETED") counters.add("tasks.settled.completed");
+    if (state === "TASK_STATE_FAILED") counters.add("tasks.settled.failed");
+    if (state === "TASK_STATE_CANCELED") counters.add("tasks.settled.canceled");
+    onCommitted?.(record);
+  }
+}
+
+export interface TaskWriterOptions {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly counters: Counters;
+  /** Told after each commit: what wakes the pushes. Must not throw. */
+  readonly onCommitted?: (record: TaskRecord) => void;
+  /** Ends the retries of a host that stops. */
+  readonly stop: AbortSignal;
+}

@@ -1,0 +1,280 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { systemRandom } from "@/random.ts";
+import { systemClock } from "@/time/clock.ts";
+import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import { openConfined, writeConfined } from "./confined_files.ts";
+import type { Confinement } from "./confined_path.ts";
+import { createDisk } from "./disk.ts";
+
+const disk = createDisk(systemClock);
+const rounds = 2000;
+/** How long a test waits to see the attack at work at all, on a busy machine. */
+const roundsMax = 100_000;
+
+async function makeWorkspace() {
+  const outer = await makeTempFolder();
+  const root = `${outer.path}/ws`;
+  await Deno.mkdir(`${root}/.volcanic/a2a`, { recursive: true });
+  await Deno.mkdir(`${root}/docs`);
+  await Deno.writeTextFile(`${root}/.volcanic/a2a/k.json`, "SECRET");
+  await Deno.writeTextFile(`${root}/docs/k.json`, "harmless");
+  await Deno.writeTextFile(`${outer.path}/k.json`, "OUTSIDE");
+  const within: Confinement = { disk, random: systemRandom, root, hidden: [`${root}/.volcanic`] };
+  return { root, outside: outer.path, within, [Symbol.asyncDispose]: () => outer[Symbol.asyncDispose]() };
+}
+
+async function readText(within: Confinement, path: string, links?: "inside" | "none"): Promise<string> {
+  const opened = await openConfined(within, path, { links });
+  if (opened.kind === "refused") return `refused: ${opened.why}`;
+  using file = opened.file;
+  return new TextDecoder().decode(await file.read());
+}
+
+const write = (within: Confinement, path: string, text: string) =>
+  writeConfined(within, path, new TextEncoder().encode(text));
+
+const refusedPaths: readonly {
+  name: string;
+  path: string;
+  why: RegExp;
+  make?: (root: string) => Promise<void> | void;
+}[] = [
+  { name: "a hidden file", path: ".volcanic/a2a/k.json", why: /hidden/ },
+  { name: "the hidden folder", path: ".volcanic", why: /hidden/ },
+  { name: "a hidden file by a detour", path: "docs/../.volcanic/a2a/k.json", why: /hidden/ },
+  { name: "a path upwards", path: "../k.json", why: /outside/ },
+  { name: "an absolute path outside", path: "/etc/hostname", why: /outside/ },
+  { name: "the root", path: ".", why: /folder/ },
+  { name: "an empty path", path: "", why: /no path/ },
+  { name: "a path with NUL", path: "docs/k.json\0.png", why: /no path/ },
+  { name: "a path of 5000 characters", path: "a/".repeat(2500), why: /no path/ },
+  { name: "a folder", path: "docs", why: /not a regular file/ },
+  { name: "a file that is not there", path: "docs/none.txt", why: /no such file/ },
+  { name: "a file as a folder", path: "docs/k.json/x", why: /no such file/ },
+  {
+    name: "a link to a hidden file",
+    path: "l",
+    why: /hidden/,
+    make: (root) => Deno.symlink(".volcanic/a2a/k.json", `${root}/l`),
+  },
+  {
+    name: "a link to an outside file",
+    path: "l",
+    why: /outside/,
+    make: (root) => Deno.symlink("../k.json", `${root}/l`),
+  },
+  {
+    name: "a file behind a link to a hidden folder",
+    path: "l/k.json",
+    why: /hidden/,
+    make: (root) => Deno.symlink(".volcanic/a2a", `${root}/l`),
+  },
+  {
+    name: "a file behind a link out",
+    path: "l/hostname",
+    why: /outside/,
+    make: (root) => Deno.symlink("/etc", `${root}/l`),
+  },
+  { name: "a link to a device", path: "l", why: /outside/, make: (root) => Deno.symlink("/dev/zero", `${root}/l`) },
+  { name: "a loop of links", path: "l", why: /cannot be opened/, make: (root) => Deno.symlink("l", `${root}/l`) },
+  { name: "a dead link", path: "l", why: /no such file/, make: (root) => Deno.symlink("none", `${root}/l`) },
+  { name: "a FIFO", path: "fifo", why: /not a regular file/, make: (root) => run("mkfifo", `${root}/fifo`) },
+];
+
+for (const { name, path, why, make } of refusedPaths) {
+  Deno.test(`openConfined() refuses ${name} without waiting [§4 confined-paths]`, async () => {
+    await using workspace = await makeWorkspace();
+    await make?.(workspace.root);
+    match(await readText(workspace.within, path), new RegExp(`^refused: .*${why.source}`));
+  });
+}
+
+Deno.test("openConfined() refuses a socket [§4 confined-paths]", async () => {
+  await using workspace = await makeWorkspace();
+  using _listener = Deno.listen({ transport: "unix", path: `${workspace.root}/socket` });
+  match(await readText(workspace.within, "socket"), /^refused: /);
+});
+
+Deno.test("openConfined() opens regular files, by relative and absolute path, and through links that stay inside [§4]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, within } = workspace;
+  await Deno.symlink("docs", `${root}/l`);
+  await Deno.writeTextFile(`${root}/top.txt`, "top");
+  for (const path of ["docs/k.json", `${root}/docs/k.json`, "./docs//k.json", "l/k.json"]) {
+    const opened = await openConfined(within, path);
+    strictEqual(opened.kind, "opened");
+    if (opened.kind !== "opened") continue;
+    strictEqual(opened.path, "docs/k.json");
+    opened.file[Symbol.dispose]();
+  }
+  strictEqual(await readText(within, "top.txt"), "top");
+});
+
+Deno.test("openConfined() without links refuses each of them, also one that stays inside [DM2 not-through-a-link]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, within } = workspace;
+  await Deno.symlink("docs", `${root}/folder`);
+  await Deno.symlink("docs/k.json", `${root}/file`);
+  match(await readText(within, "folder/k.json", "none"), /^refused: /);
+  match(await readText(within, "file", "none"), /^refused: /);
+  strictEqual(await readText(within, "docs/k.json", "none"), "harmless");
+});
+
+Deno.test("openConfined() knows what is hidden by inode, not by name [threats: state folder]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, within } = workspace;
+  await Deno.symlink(".volcanic", `${root}/alias`);
+  const byAlias: Confinement = { ...within, hidden: [`${root}/alias`] };
+  match(await readText(byAlias, ".volcanic/a2a/k.json"), /^refused: /);
+  const oneFile: Confinement = { ...within, hidden: [`${root}/docs/k.json`] };
+  match(await readText(oneFile, "docs/k.json"), /^refused: .*hidden/);
+  const byShape: Confinement = { ...within, isHidden: (path) => path.endsWith(".json") };
+  match(await readText(byShape, "docs/k.json"), /^refused: .*hidden/);
+});
+
+Deno.test("openConfined() works when the root itself is reached through a link", async () => {
+  await using workspace = await makeWorkspace();
+  const alias = `${workspace.outside}/alias`;
+  await Deno.symlink(workspace.root, alias);
+  const within: Confinement = { ...workspace.within, root: alias };
+  strictEqual(await readText(within, `${alias}/docs/k.json`), "harmless");
+  match(await readText(within, ".volcanic/a2a/k.json"), /^refused: /);
+});
+
+Deno.test("writeConfined() makes files and folders, and replaces all of what was there [DM11]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, within } = workspace;
+  deepStrictEqual(await write(within, "a/b/c.txt", "one, long"), { kind: "written", path: "a/b/c.txt" });
+  deepStrictEqual(await write(within, "a/b/c.txt", "two"), { kind: "written", path: "a/b/c.txt" });
+  strictEqual(await Deno.readTextFile(`${root}/a/b/c.txt`), "two");
+  strictEqual((await Deno.stat(`${root}/a/b/c.txt`)).mode! & 0o777, 0o600);
+  await Deno.symlink("docs", `${root}/l`);
+  deepStrictEqual(await write(within, "l/new.txt", "x"), { kind: "written", path: "docs/new.txt" });
+  deepStrictEqual(await write(within, "empty", ""), { kind: "written", path: "empty" });
+});
+
+const refusedWrites = refusedPaths.filter(({ name }) => !name.includes("not there"));
+for (const { name, path, make } of refusedWrites) {
+  Deno.test(`writeConfined() refuses ${name} and changes nothing [§4 confined-paths]`, async () => {
+    await using workspace = await makeWorkspace();
+    await make?.(workspace.root);
+    const before = await snapshot(workspace.outside);
+    strictEqual((await write(workspace.within, path, "FORGED")).kind, "refused");
+    deepStrictEqual(await snapshot(workspace.outside), before);
+  });
+}
+
+Deno.test("writeConfined() makes no folder outside or below a hidden one [§4 confined-paths]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, outside, within } = workspace;
+  await Deno.symlink("..", `${root}/up`);
+  await Deno.symlink(".volcanic/a2a", `${root}/in`);
+  const before = await snapshot(outside);
+  for (const path of ["up/new/f", "in/new/f", ".volcanic/new/f", "docs/k.json/new/f"]) {
+    strictEqual((await write(within, path, "FORGED")).kind, "refused", path);
+  }
+  deepStrictEqual(await snapshot(outside), before);
+});
+
+/** Each loop runs in another process until the file `stop` appears, and swaps what `d` is as fast as it can. */
+const swappers: readonly { name: string; command: string; args: readonly string[]; ignore?: boolean }[] = [
+  {
+    name: "bash links d here and there",
+    command: "bash",
+    args: ["-c", "while [ ! -e stop ]; do ln -sfn docs d; ln -sfn .volcanic/a2a d; done"],
+  },
+  {
+    name: "bash puts a link in the folder's place and takes it away",
+    command: "bash",
+    args: [
+      "-c",
+      `while [ ! -e stop ]; do rm -rf d e l; mkdir e; echo -n harmless > e/k.json; ln -s .volcanic/a2a l
+       mv -T e d; mv -T d e; mv -T l d; mv -T d l; done`,
+    ],
+  },
+  {
+    name: "perl exchanges a folder with a link",
+    command: "perl",
+    args: [
+      "-e",
+      `mkdir "d"; open(F,">d/k.json"); print F "harmless"; close F; symlink(".volcanic/a2a","l"); my ($d, $l) = ("d", "l");
+       until (-e "stop") { syscall(${Deno.build.arch === "aarch64" ? 276 : 316}, -100, $d, -100, $l, 2) for 1..50 }`,
+    ],
+    ignore: Deno.build.os !== "linux",
+  },
+];
+
+for (const { name, command, args, ignore } of swappers) {
+  const isMissing = ignore || !await isThere(command);
+
+  Deno.test({
+    name: `openConfined() leaks nothing while ${name} [threats symlink-race]`,
+    ignore: isMissing,
+    fn: async () => {
+      await using workspace = await makeWorkspace();
+      await using _swapper = await swap(workspace.root, command, args);
+      const seen = { harmless: 0, refused: 0 };
+      for (let round = 0; round < rounds || (seen.refused === 0 && round < roundsMax); round++) {
+        const text = await readText(workspace.within, "d/k.json", round % 8 === 0 ? "none" : "inside");
+        ok(text === "harmless" || text.startsWith("refused: "), text);
+        seen[text === "harmless" ? "harmless" : "refused"]++;
+      }
+      ok(seen.refused > 0, "the loop never showed the hidden folder");
+    },
+  });
+
+  Deno.test({
+    name: `writeConfined() puts no byte into the hidden folder while ${name} [threats symlink-race]`,
+    ignore: isMissing,
+    fn: async () => {
+      await using workspace = await makeWorkspace();
+      const { root, within } = workspace;
+      await using _swapper = await swap(root, command, args);
+      const seen = { written: 0, refused: 0 };
+      for (let round = 0; round < rounds || (seen.refused === 0 && round < roundsMax); round++) {
+        const path = ["d/k.json", `d/new-${round}`, `d/folder-${round % 50}/f`][round % 3]!;
+        seen[(await write(within, path, "FORGED")).kind]++;
+        strictEqual(await Deno.readTextFile(`${root}/.volcanic/a2a/k.json`), "SECRET");
+      }
+      const forged = Object.values(await snapshot(`${root}/.volcanic`)).filter((text) => text.includes("FORGED"));
+      deepStrictEqual(forged, []);
+      ok(seen.refused > 0, "the loop never showed the hidden folder");
+    },
+  });
+}
+
+async function swap(root: string, command: string, args: readonly string[]): Promise<AsyncDisposable> {
+  const child = new Deno.Command(command, { args: [...args], cwd: root, stderr: "null", stdout: "null" }).spawn();
+  for (let looks = 0; looks < 20_000 && disk.linkStampSync(`${root}/d`) === undefined; looks++) {
+    await disk.list(root);
+  }
+  return {
+    async [Symbol.asyncDispose]() {
+      await Deno.writeTextFile(`${root}/stop`, "");
+      await child.status;
+    },
+  };
+}
+
+/** Every path below a folder with its content, links not followed. */
+async function snapshot(folder: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const { name, kind } of await disk.list(folder)) {
+    const path = `${folder}/${name}`;
+    if (kind === "folder") Object.assign(found, { [path]: "" }, await snapshot(path));
+    else found[path] = kind === "file" ? await Deno.readTextFile(path) : kind;
+  }
+  return found;
+}
+
+async function run(command: string, ...args: string[]): Promise<void> {
+  ok((await new Deno.Command(command, { args }).output()).success);
+}
+
+async function isThere(command: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(command, { args: ["-c", "exit 0"], stderr: "null" }).output()).code >= 0;
+  } catch {
+    return false;
+  }
+}

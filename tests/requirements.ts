@@ -1,0 +1,36 @@
+import { fileRequirements } from "@tests/requirements/files.ts";
+import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
+import { runRequirements } from "@tests/requirements/runs.ts";
+import { settingRequirements } from "@tests/requirements/settings.ts";
+import { storeRequirements } from "@tests/requirements/store.ts";
+
+/** One promise of the design, which at least one test must cite by its id: `subject() does x [§4 edits-hold-at-once]`. */
+export interface Requirement {
+  /** Where it stands and which it is there: `§5.5 slug`, `DM6 slug`, `SM1 T6`, `SM8 3`, `case 37`. */
+  readonly id: string;
+  /** What is promised, as a sentence without a full stop. */
+  readonly promise: string;
+  /** The document and section, made from the id. */
+  readonly source: string;
+}
+
+/**
+ * Every promise made so far. A part adds its own to the list of its theme, or a list of a new theme here.
+ *
+ * Ids never change their meaning: a promise that is given up is removed, a new one gets a new slug.
+ */
+export const requirements: readonly Requirement[] = [
+  ...settingRequirements,
+  ...fileRequirements,
+  ...storeRequirements,
+  ...lifeCycleRequirements,
+  ...runRequirements,
+].map(([id, promise]) => ({ id, promise, source: sourceOf(id) }));
+
+function sourceOf(id: string): string {
+  const [place, rest] = [id.slice(0, id.indexOf(" ")), id.slice(id.indexOf(" ") + 1)];
+  if (place === "case") return `known fault ${rest} of other implementations`;
+  if (place.startsWith("DM")) return `data-model.md ${place.slice(2)}`;
+  if (place.startsWith("SM")) return `state-machines.md ${place.slice(2)}`;
+  return `product.md ${place}`;
+}
