@@ -14,6 +14,8 @@ import type { Disk } from "@/workspace/disk.ts";
 import { holdHostLock } from "@/workspace/file_lock.ts";
 import { beginEpoch, readHost } from "@/workspace/host_file.ts";
 import { readInstructions } from "@/workspace/instruction_files.ts";
+import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
+import { sweepLeftFiles } from "@/workspace/left_files.ts";
 import { NotificationsFile } from "@/workspace/notifications_file.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
 
@@ -52,16 +54,18 @@ export interface HostRefusal {
 export async function openHost(options: HostOptions): Promise<Host | HostRefusal> {
   const { workspace, config, disk, clock, random, counters, pid } = options;
   const paths = workspacePaths(workspace);
-  await disk.makeFolder(paths.a2a);
-  await disk.makeFolder(paths.sessions);
+  await makeOwnedFolder(disk, paths.a2a);
   await using opened = new AsyncDisposableStack();
   const lock = await holdHostLock(disk, paths.hostLock);
   if (lock === undefined) return await lockedBy(disk, paths.hostFile);
   opened.use(lock);
   const begun = await beginEpoch(disk, paths.hostFile, { random, now: clock.now(), pid, version });
   if (begun.kind === "newer") {
-    return refuse(`Cannot open ${workspace}: it has format ${begun.format}, written by a newer version; update this one`);
+    return refuse(
+      `Cannot open ${workspace}: it has format ${begun.format}, written by a newer version; update this one`,
+    );
   }
+  await makeOwnedFolder(disk, paths.sessions);
   const store = opened.use(
     await openFileTaskStore({
       folder: paths.tasks,
@@ -75,6 +79,7 @@ export async function openHost(options: HostOptions): Promise<Host | HostRefusal
       freeBytesMin: config.freeBytesMin.value,
     }),
   );
+  await sweepLeftFiles(disk, paths);
   const view = { disk, random, root: paths.root, hidden: [paths.volcanic] };
   const sessions = opened.use(
     new SessionPool({

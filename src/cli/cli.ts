@@ -1,3 +1,72 @@
-export function main(_args: readonly string[]): Promise<number> {
-  return Promise.resolve(0);
+import { readConfig, readEnvironment } from "@/config.ts";
+import { startLog } from "@/log.ts";
+import { systemRandom } from "@/random.ts";
+import { systemClock } from "@/time/clock.ts";
+import { createDisk, type Disk } from "@/workspace/disk.ts";
+import { type Arguments, parseArguments } from "./arguments.ts";
+import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
+import { configCommand } from "./config_command.ts";
+import { createOutput, type Output } from "./output.ts";
+import { tasksListCommand, tasksShowCommand } from "./tasks_command.ts";
+import { tryCommand } from "./try_command.ts";
+
+/** Runs the command line and returns the exit code (product.md §3). Never throws: a bug is 70 and one line. */
+export async function main(args: readonly string[]): Promise<number> {
+  const plain = createOutput({ wantsJson: false, hasColour: false });
+  try {
+    const parsed = parseArguments(args, { print: plain.line, complain: plain.error });
+    if (parsed.command === "nothing") return parsed.exitCode;
+    const hasColour = Deno.stdout.isTerminal() && !Deno.noColor;
+    return await runCommand(parsed, createOutput({ wantsJson: parsed.json, hasColour }));
+  } catch (error) {
+    plain.error(`The program broke: ${error instanceof Error ? error.stack ?? error.message : error}`);
+    return exitCodes.broke;
+  }
+}
+
+async function runCommand(args: Arguments, output: Output): Promise<ExitCode> {
+  const disk = createDisk(systemClock);
+  const file = args.configFile === undefined ? undefined : readConfigFile(disk, args.configFile);
+  if (file?.text === undefined && file !== undefined) {
+    output.error(`Cannot read ${file.path}: there is no such file, or it is over 1 MiB`);
+    return exitCodes.wrongUsage;
+  }
+  const read = readConfig({ flags: args.flags, environment: readEnvironment(), file });
+  if (read.kind === "problems") {
+    for (const problem of read.problems) output.error(problem);
+    return exitCodes.wrongUsage;
+  }
+  const { config } = read;
+  // Who tries a message wants to read what happens, not how: the lines of a host's life are for `serve`.
+  const isQuiet = args.command === "try" && config.logLevel.source === "default";
+  const level = isQuiet ? "warning" : config.logLevel.value;
+  using _log = startLog({ level, form: Deno.stderr.isTerminal() ? "text" : "json" });
+  return await dispatch(args, { config, output, disk, clock: systemClock, random: systemRandom });
+}
+
+async function dispatch(args: Arguments, context: CommandContext): Promise<ExitCode> {
+  switch (args.command) {
+    case "try":
+      return await tryCommand(args, context);
+    case "tasks list":
+      return await tasksListCommand(args, context);
+    case "tasks show":
+      return await tasksShowCommand(args, context);
+    case "config":
+      return configCommand(context);
+    default:
+      return args satisfies never;
+  }
+}
+
+const configBytesMax = 1024 * 1024;
+
+function readConfigFile(
+  disk: Disk,
+  path: string,
+): { readonly path: string; readonly text: string } | { readonly path: string; readonly text?: undefined } {
+  const stamp = disk.stampSync(path);
+  if (stamp?.kind !== "file" || stamp.bytes > configBytesMax) return { path };
+  using file = disk.openReadSync(path);
+  return { path, text: new TextDecoder().decode(file.readSync(configBytesMax)) };
 }

@@ -35,6 +35,7 @@ export const states: readonly State[] = [
   "TASK_STATE_REJECTED",
 ];
 
+/** Where a task stands, since when, and what is said about it (A2A 1.0 §4.1.2). */
 export interface StatusJson {
   readonly state: State;
   /** `2026-10-08T12:00:00.000Z`, strictly growing within a task. */
@@ -42,12 +43,14 @@ export interface StatusJson {
   readonly message?: MessageJson;
 }
 
+/** What a task made: its `artifactId` is unique within the task, its parts are at least one (A2A 1.0 §4.1.7). */
 export interface ArtifactJson {
   readonly artifactId: string;
   readonly name?: string;
   readonly parts: readonly PartJson[];
 }
 
+/** One message of a caller or of ours (A2A 1.0 §4.1.4). `messageId` is made by who wrote it. */
 export interface MessageJson {
   readonly messageId: string;
   readonly role: "ROLE_USER" | "ROLE_AGENT";
@@ -81,12 +84,14 @@ export type StreamJson =
   | { readonly statusUpdate: StatusUpdateJson }
   | { readonly artifactUpdate: ArtifactUpdateJson };
 
+/** A task's new status (A2A 1.0 §4.2.1). */
 export interface StatusUpdateJson {
   readonly taskId: TaskId;
   readonly contextId: string;
   readonly status: StatusJson;
 }
 
+/** A new artifact, or a range of one that grows (A2A 1.0 §4.2.2). */
 export interface ArtifactUpdateJson {
   readonly taskId: TaskId;
   readonly contextId: string;

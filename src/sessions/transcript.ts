@@ -16,6 +16,7 @@ import {
   type TranscriptLine,
   type TurnLine,
 } from "./transcript_line.ts";
+import { TranscriptParts } from "./transcript_parts.ts";
 import { TurnHistory } from "./turn_history.ts";
 
 const logger = getLogger(["a2a", "sessions"]);
@@ -54,11 +55,11 @@ export class FenceRefused extends Error {
  * state-machines.md 2). Only the holder of `host.lock` has one.
  */
 export class Transcripts {
-  readonly #options: TranscriptsOptions;
+  readonly #options: SharedOptions;
   readonly #writers = new Map<string, Transcript>();
 
   constructor(options: TranscriptsOptions) {
-    this.#options = options;
+    this.#options = { ...options, parts: new TranscriptParts(options) };
   }
 
   /**
@@ -81,6 +82,11 @@ export class Transcripts {
   }
 }
 
+/** What all transcripts of a workspace have in common. */
+interface SharedOptions extends TranscriptsOptions {
+  readonly parts: TranscriptParts;
+}
+
 /** The fields of a `turn` line that its writer does not know by itself. */
 export type TurnFields = Omit<TurnLine, "kind" | "at" | "turn">;
 
@@ -100,7 +106,7 @@ export interface EndFields {
  * fails its promise rejects with the disk's error; close the transcript then, and open it again to see what is on disk.
  */
 export class Transcript {
-  readonly #shared: TranscriptsOptions;
+  readonly #shared: SharedOptions;
   readonly #options: TranscriptOptions;
   readonly #onClosed: () => void;
   readonly #scrub: (text: string) => string;
@@ -113,7 +119,7 @@ export class Transcript {
   #tail: Promise<void> = Promise.resolve();
 
   /** Use `Transcripts.open`. */
-  constructor(shared: TranscriptsOptions, options: TranscriptOptions, onClosed: () => void) {
+  constructor(shared: SharedOptions, options: TranscriptOptions, onClosed: () => void) {
     this.#shared = shared;
     this.#options = options;
     this.#onClosed = onClosed;

@@ -4,6 +4,7 @@ import { LineFile } from "@/workspace/line_file.ts";
 import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { olderTranscriptPath, transcriptPath } from "./session_scope.ts";
 import { parseLine } from "./transcript_line.ts";
+import type { TranscriptParts } from "./transcript_parts.ts";
 import { TurnHistory } from "./turn_history.ts";
 
 /** Which transcript's files are opened. */
@@ -12,6 +13,7 @@ export interface TranscriptFileOptions {
   /** The folder of the sessions, absolute; made when missing. */
   readonly folder: string;
   readonly scope: string;
+  readonly parts: TranscriptParts;
   /** 64 MiB when absent. */
   readonly fileBytesMax?: number;
 }
@@ -45,7 +47,7 @@ export class TranscriptFile implements Disposable {
     const path = transcriptPath(folder, scope);
     const { file: lines } = await LineFile.open(disk, path);
     try {
-      const parts = await countParts(options);
+      const parts = await options.parts.newest(scope);
       if (lines.bytes === 0) await disk.syncFolder(folder);
       return { file: new TranscriptFile(options, lines, parts), ...await readHistory(options, parts) };
     } catch (error) {
@@ -81,7 +83,7 @@ export class TranscriptFile implements Disposable {
     await this.#open.flush();
     this[Symbol.dispose]();
     await disk.rename(path, olderTranscriptPath(folder, scope, this.#parts + 1));
-    this.#parts++;
+    await this.#options.parts.added(scope, ++this.#parts);
     const { file } = await LineFile.open(disk, path);
     this.#lines = file;
     await file.append(head);
@@ -98,17 +100,6 @@ export class TranscriptFile implements Disposable {
     if (this.#lines === undefined) throw new Error(`Cannot use the transcript of ${this.#options.scope}: it is closed`);
     return this.#lines;
   }
-}
-
-/** The number of the newest older file; 0 when there is none. */
-async function countParts({ disk, folder, scope }: TranscriptFileOptions): Promise<number> {
-  let newest = 0;
-  for (const { name } of await disk.list(folder)) {
-    if (!name.startsWith(`${scope}.`)) continue;
-    const [, part] = /^\.(\d{1,9})\.jsonl$/.exec(name.slice(scope.length)) ?? [];
-    newest = Math.max(newest, Number(part ?? 0));
-  }
-  return newest;
 }
 
 /**

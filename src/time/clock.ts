@@ -21,6 +21,7 @@ export interface Clock {
   deadline(ms: number): Deadline;
 }
 
+/** A signal and the timer behind it. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }

@@ -61,7 +61,9 @@ export class AgentsFile {
   }
 }
 
+/** The largest `agents.json` that is read (data-model.md 3). */
 export const agentsBytesMax = 1024 * 1024;
+/** The most entries of an `agents.json` that count. */
 export const agentsMax = 500;
 
 /** Parses the content of `agents.json` at `path`, which is only named in problems. Never throws. */

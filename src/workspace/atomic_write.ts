@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { Random } from "@/random.ts";
-import type { Disk } from "./disk.ts";
+import type { Disk, FolderEntry } from "./disk.ts";
 import { ownLikeFolder } from "./owned_folder.ts";
 
 /** The content, once, and how it is written. */
@@ -41,19 +41,25 @@ export async function writeAtomically(disk: Disk, path: string, write: AtomicWri
 
 /**
  * Removes the temporary files that crashes left in a folder, and says how many. Only for the holder of `host.lock`, at
- * its start: another process may be writing. What is not a regular file stays.
+ * its start: another process may be writing. What is not a regular file stays. `of`: only those of the files so named.
+ * `listing`: what `Disk.list` says of the folder, when it was asked already.
  */
-export async function sweepTemporary(disk: Disk, folder: string): Promise<number> {
+export async function sweepTemporary(
+  disk: Disk,
+  folder: string,
+  { of, listing }: { readonly of?: readonly string[]; readonly listing?: readonly FolderEntry[] } = {},
+): Promise<number> {
   let removed = 0;
-  for (const { name, kind } of await disk.list(folder)) {
-    if (kind !== "file" || !isTemporaryName(name)) continue;
+  for (const { name, kind } of listing ?? await disk.list(folder)) {
+    if (kind !== "file" || !isTemporaryName(name, of)) continue;
     await disk.remove(`${folder}/${name}`);
     removed++;
   }
   return removed;
 }
 
-/** Says whether a file of this name is the temporary file of a write: `<name>.<8 hex>.tmp`. */
-export function isTemporaryName(name: string): boolean {
-  return /^.+\.[0-9a-f]{8}\.tmp$/.test(basename(name));
+/** Says whether a file of this name is the temporary file of a write, to one of the files `of`: `<name>.<8 hex>.tmp`. */
+export function isTemporaryName(name: string, of?: readonly string[]): boolean {
+  const [, target] = /^(.+)\.[0-9a-f]{8}\.tmp$/.exec(basename(name)) ?? [];
+  return target !== undefined && (of?.includes(target) ?? true);
 }

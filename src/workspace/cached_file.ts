@@ -16,6 +16,7 @@ export interface Parsed {
   readonly problems: readonly string[];
 }
 
+/** Which file is kept in mind, and how it is read. */
 export interface CachedFileOptions<T extends Parsed> {
   readonly disk: Disk;
   readonly clock: Clock;

@@ -1,4 +1,5 @@
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { configureSync, resetSync } from "@logtape/logtape";
 import { systemClock } from "@/time/clock.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
@@ -85,7 +86,7 @@ Deno.test("CachedFile.read() gives the same object for the same content, whateve
   notStrictEqual(first, none);
   await write(path, "one", 40);
   strictEqual(file.read(), first);
-  await write(path, "two", 40);
+  await write(path, "two", 39);
   notStrictEqual(file.read(), first);
 });
 
@@ -132,4 +133,35 @@ Deno.test("CachedFile.read() with a real clock sees 300 quick edits of one size 
     seen.push(file.read().text);
   }
   deepStrictEqual(seen, Array.from({ length: 300 }, (_, index) => `${100 + index}`));
+});
+
+Deno.test("CachedFile.read() logs problems once, and again when they change, also back and forth [§4 one-warning-per-change]", async () => {
+  await using folder = await makeTempFolder();
+  const path = `${folder.path}/a`;
+  const logged: string[] = [];
+  configureSync({
+    sinks: { test: (record) => void logged.push(record.message.join("")) },
+    loggers: [{ category: ["a2a"], sinks: ["test"], lowestLevel: "warning" }, {
+      category: ["logtape", "meta"],
+      sinks: [],
+    }],
+  });
+  try {
+    const parse = (content: FileContent) => ({
+      problems: content.kind === "bytes" ? new TextDecoder().decode(content.bytes).split(" ").filter(Boolean) : [],
+    });
+    const file = new CachedFile({ disk: plain, clock: createTestClock(started), path, bytesMax: 1000, parse });
+    for (const [age, text] of [[9, "bad"], [8, "bad"], [7, "bad worse"], [6, ""], [5, "bad"]] as const) {
+      await write(path, text, age);
+      file.read();
+      file.read();
+    }
+    deepStrictEqual(logged.filter(Boolean), ["bad", "bad", "worse", "bad"]);
+    logged.length = 0;
+    await write(path, Array.from({ length: 100 }, (_, index) => `p${index}`).join(" "), 4);
+    file.read();
+    strictEqual(logged.length, 21);
+  } finally {
+    resetSync();
+  }
 });

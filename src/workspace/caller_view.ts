@@ -4,6 +4,7 @@ import type { Confinement } from "./confined_path.ts";
 import type { Disk } from "./disk.ts";
 import type { WorkspacePaths } from "./workspace_paths.ts";
 
+/** Whose view of which workspace. */
 export interface CallerViewOptions {
   readonly disk: Disk;
   readonly random: Random;

@@ -75,7 +75,9 @@ export class CallersFile {
   }
 }
 
+/** The largest `callers.json` that is read (data-model.md 1). */
 export const callersBytesMax = 1024 * 1024;
+/** The most entries of a `callers.json` that count. */
 export const callersMax = 1000;
 
 /** Says whether a presented key, given as its hash, is this caller's at `now`. Its expiry is another question. */

@@ -15,6 +15,7 @@ export interface CardOverrides {
   readonly skills?: readonly CardSkill[];
 }
 
+/** A skill as `card.json` names it (data-model.md 2). */
 export interface CardSkill {
   readonly id: string;
   readonly name: string;

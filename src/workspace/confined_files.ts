@@ -20,12 +20,14 @@ export interface Opened {
   readonly path: string;
 }
 
+/** A file that was written where it belongs. */
 export interface Written {
   readonly kind: "written";
   /** From the root, with slashes, links followed. */
   readonly path: string;
 }
 
+/** How links on the way are taken. */
 export interface OpenOptions {
   /** `inside` (the default): links are followed as long as they stay in the root. `none`: a link on the way is refused. */
   readonly links?: "inside" | "none";

@@ -176,7 +176,10 @@ Deno.test("writeConfined() makes no folder outside or below a hidden one [§4 co
   deepStrictEqual(await snapshot(outside), before);
 });
 
-/** Each loop runs in another process until the file `stop` appears, and swaps what `d` is as fast as it can. */
+/**
+ * Each loop runs in another process until the file `stop` appears, and swaps what `d` is as fast as it can. The test
+ * begins when `d` appears, so its content must be whole by then.
+ */
 const swappers: readonly { name: string; command: string; args: readonly string[]; ignore?: boolean }[] = [
   {
     name: "bash links d here and there",
@@ -197,7 +200,7 @@ const swappers: readonly { name: string; command: string; args: readonly string[
     command: "perl",
     args: [
       "-e",
-      `mkdir "d"; open(F,">d/k.json"); print F "harmless"; close F; symlink(".volcanic/a2a","l"); my ($d, $l) = ("d", "l");
+      `mkdir "e"; open(F,">e/k.json"); print F "harmless"; close F; symlink(".volcanic/a2a","l"); rename("e","d"); my ($d, $l) = ("d", "l");
        until (-e "stop") { syscall(${Deno.build.arch === "aarch64" ? 276 : 316}, -100, $d, -100, $l, 2) for 1..50 }`,
     ],
     ignore: Deno.build.os !== "linux",

@@ -56,11 +56,13 @@ export interface FileStamp {
   readonly mode: number;
 }
 
+/** A name in a folder; a link is not followed. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: FileStamp["kind"];
 }
 
+/** An open file to read. Dispose it; `stream` disposes it by itself. */
 export interface ReadableFile extends Disposable {
   /** Of the open file itself, not of the path. */
   readonly stamp: FileStamp;
@@ -74,6 +76,7 @@ export interface ReadableFile extends Disposable {
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
+/** An open file to write. Dispose it: what was not flushed may be lost with the power. */
 export interface WritableFile extends Disposable {
   readonly stamp: FileStamp;
   /** Writes all of `bytes`. When it rejects, some of them may be in the file. */

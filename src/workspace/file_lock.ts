@@ -7,6 +7,7 @@ export interface LockBusy {
   readonly kind: "busy";
 }
 
+/** Which lock, and how long to wait for it. */
 export interface LockOptions {
   readonly disk: Disk;
   /** The lock file: empty, made when missing, never deleted, never the data itself. */

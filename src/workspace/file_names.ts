@@ -3,6 +3,7 @@ import { sha256Hex } from "./sha256.ts";
 /** The longest name of a received or sent file, in bytes of UTF-8 (data-model.md 11). */
 export const fileNameBytesMax = 120;
 
+/** Whose folder the name is for. */
 export interface CleanNameOptions {
   /** True: names by which tools of the owner take orders get the prefix `received-` (threats.md). */
   readonly received?: boolean;
@@ -72,14 +73,15 @@ function shorten(name: string, suffix: string): string {
   const dot = name.lastIndexOf(".");
   const isExtension = dot > 0 && byteLength(name.slice(dot)) <= extensionBytesMax;
   const extension = isExtension ? name.slice(dot) : "";
+  const whole = isExtension ? name.slice(0, dot) : name;
   let stem = "";
   let left = fileNameBytesMax - byteLength(extension) - byteLength(suffix);
-  for (const character of isExtension ? name.slice(0, dot) : name) {
+  for (const character of whole) {
     left -= byteLength(character);
     if (left < 0) break;
     stem += character;
   }
-  return `${stem.replace(/[. ]+$/, "")}${suffix}${extension}`;
+  return `${stem === whole ? stem : stem.replace(/[. ]+$/, "")}${suffix}${extension}`;
 }
 
 function byteLength(text: string): number {

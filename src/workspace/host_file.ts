@@ -26,6 +26,7 @@ export function fenceBase(epoch: number): number {
   return epoch * fencesPerEpoch;
 }
 
+/** What `host.json` says. */
 export type HostRead =
   | { readonly kind: "host"; readonly host: HostRecord }
   | { readonly kind: "none" }
@@ -51,6 +52,7 @@ export async function readHost(disk: Disk, path: string): Promise<HostRead> {
   return isHost(json) ? { kind: "host", host: json } : { kind: "malformed" };
 }
 
+/** What a host says of itself when it starts. */
 export interface EpochStart {
   readonly random: Random;
   readonly now: TimeMs;
@@ -60,6 +62,7 @@ export interface EpochStart {
   readonly epochMin?: number;
 }
 
+/** The host's record with its new epoch, or why the folder was left alone. */
 export type EpochBegun =
   | { readonly kind: "begun"; readonly host: HostRecord; readonly fenceBase: number }
   | { readonly kind: "newer"; readonly format: number };

@@ -1,6 +1,7 @@
 import { parseTime, type TimeMs } from "@/time/clock.ts";
 import type { FileContent } from "./cached_file.ts";
 
+/** A JSON object whose fields are still to be looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A file that should hold an array, as far as it does. */
@@ -69,6 +70,7 @@ export function describeSkipped(path: string, { number, name, why }: SkippedEntr
   return `Skipped entry ${number}${name === undefined ? "" : ` "${name}"`} of ${path}: ${why}`;
 }
 
+/** Says whether a JSON value is an object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -12,6 +12,7 @@ export interface LinesRead {
   readonly skippedBytes: number;
 }
 
+/** Which file, and how much of it. */
 export interface ReadLinesOptions {
   /** How much of the file is read at most, from its end: the newest lines count. */
   readonly bytesMax: number;

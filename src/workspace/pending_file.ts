@@ -22,6 +22,7 @@ export interface PendingRead extends Parsed {
 /** `full`: 1,000 records, or 64 MiB, and the change would add to them; nothing was changed. */
 export type PendingUpdate = { readonly kind: "updated" } | { readonly kind: "full" } | LockBusy;
 
+/** Where `pending.json` and its lock are. */
 export interface PendingFileOptions {
   readonly disk: Disk;
   readonly clock: Clock;
@@ -32,6 +33,7 @@ export interface PendingFileOptions {
   readonly lock: string;
 }
 
+/** The most watches one workspace holds (data-model.md 4). */
 export const pendingRecordsMax = 1000;
 
 /**

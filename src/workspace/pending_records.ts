@@ -27,6 +27,7 @@ export interface PendingRecord {
   readonly finishedAt?: string;
 }
 
+/** The longest kept result, in bytes of UTF-8 (data-model.md 4). */
 export const undeliveredBytesMax = 60 * 1024;
 
 /**

@@ -3,6 +3,7 @@ import type { Disk } from "./disk.ts";
 import { LineFile } from "./line_file.ts";
 import { makeOwnedFolder } from "./owned_folder.ts";
 
+/** Which file, and when it is put aside. */
 export interface RotatingLineFileOptions {
   readonly disk: Disk;
   /** `…/audit.jsonl`: older ones are `…/audit.1.jsonl` (the newest of them) to `…/audit.5.jsonl`. */
@@ -88,11 +89,11 @@ export class RotatingLineFile implements AsyncDisposable {
 
   async #rotate(): Promise<void> {
     const paths = rotatedPaths(this.#path);
-    await this.#disk.remove(paths.at(-1)!);
-    for (let index = paths.length - 2; index >= 0; index--) {
-      const [from, to] = [paths[index]!, paths[index + 1]!];
-      if (this.#disk.linkStampSync(from)) await this.#disk.rename(from, to);
-    }
+    // A rotation that a crash ended left a gap: only what is newer moves into it, so nothing more is lost.
+    const gap = paths.findIndex((path) => this.#disk.linkStampSync(path) === undefined);
+    const free = gap < 0 ? paths.length - 1 : gap;
+    if (gap < 0) await this.#disk.remove(paths[free]!);
+    for (let index = free; index > 0; index--) await this.#disk.rename(paths[index - 1]!, paths[index]!);
     await this.#disk.syncFolder(dirname(this.#path));
   }
 

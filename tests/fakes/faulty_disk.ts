@@ -26,68 +26,87 @@ export interface FaultyDisk extends Disk {
 }
 
 export function createFaultyDisk(disk: Disk, clock?: TestClock): FaultyDisk {
-  const rules: DiskRule[] = [];
-  const log: string[] = [];
-  let bytesWritten = 0;
-
-  async function around<T>(on: DiskOperation, path: string, run: () => Promise<T>, half?: () => Promise<unknown>) {
-    log.push(`${on} ${path}`);
-    const rule = rules.findLast((rule) => rule.on === on && path.includes(rule.path ?? "") && rule.times !== 0);
-    if (rule?.times !== undefined) rule.times--;
-    await rule?.until;
-    const busy = clock?.busy ?? (<T>(work: Promise<T>) => work);
-    if (rule?.code === undefined) return await busy(run());
-    await busy(half?.() ?? Promise.resolve());
-    throw Object.assign(new Error(`${rule.code}: made by the test`), { code: rule.code });
-  }
-
-  const writable = (path: string, file: WritableFile): WritableFile => ({
-    get stamp() {
-      return file.stamp;
-    },
-    [Symbol.dispose]: () => file[Symbol.dispose](),
-    write: (bytes) =>
-      around("write", path, async () => {
-        await file.write(bytes);
-        bytesWritten += bytes.length;
-      }, () => file.write(bytes.subarray(0, bytes.length >> 1))),
-    flush: () => around("flush", path, () => file.flush()),
-    truncate: (length) => around("truncate", path, () => file.truncate(length)),
-  });
-
+  const faults = new Faults(clock);
   return {
-    rule(rule) {
-      rules.push(rule);
-      return { end: () => void rules.splice(rules.indexOf(rule), 1) };
-    },
+    rule: (rule) => faults.rule(rule),
     get bytesWritten() {
-      return bytesWritten;
+      return faults.bytesWritten;
     },
-    log,
+    log: faults.log,
     stampSync: (path) => disk.stampSync(path),
     linkStampSync: (path) => disk.linkStampSync(path),
     openReadSync: (path) => disk.openReadSync(path),
     openRead: (path) =>
-      around("openRead", path, async () => {
+      faults.around("openRead", path, async () => {
         const file = await disk.openRead(path);
-        const busy = clock?.busy ?? (<T>(work: Promise<T>) => work);
         return {
           ...file,
-          read: () => busy(file.read()),
-          readAt: (position, length) => busy(file.readAt(position, length)),
+          read: () => faults.busy(file.read()),
+          readAt: (position, length) => faults.busy(file.readAt(position, length)),
         };
       }),
-    openAppend: (path) => around("openAppend", path, async () => writable(path, await disk.openAppend(path))),
-    createNew: (path) => around("createNew", path, async () => writable(path, await disk.createNew(path))),
-    openWrite: (path) => around("openWrite", path, async () => writable(path, await disk.openWrite(path))),
-    lock: (path, waitMs) => around("lock", path, () => disk.lock(path, waitMs)),
-    rename: (from, to) => around("rename", to, () => disk.rename(from, to)),
-    own: (path, owner, group) => around("own", path, () => disk.own(path, owner, group)),
-    remove: (path) => around("remove", path, () => disk.remove(path)),
-    makeFolder: (path) => around("makeFolder", path, () => disk.makeFolder(path)),
-    list: (path) => around("list", path, () => disk.list(path)),
-    syncFolder: (path) => around("syncFolder", path, () => disk.syncFolder(path)),
-    realPath: (path) => around("realPath", path, () => disk.realPath(path)),
-    freeBytes: (path) => around("freeBytes", path, () => disk.freeBytes(path)),
+    openAppend: (path) =>
+      faults.around("openAppend", path, async () => faults.writable(path, await disk.openAppend(path))),
+    createNew: (path) =>
+      faults.around("createNew", path, async () => faults.writable(path, await disk.createNew(path))),
+    openWrite: (path) =>
+      faults.around("openWrite", path, async () => faults.writable(path, await disk.openWrite(path))),
+    lock: (path, waitMs) => faults.around("lock", path, () => disk.lock(path, waitMs)),
+    rename: (from, to) => faults.around("rename", to, () => disk.rename(from, to)),
+    own: (path, owner, group) => faults.around("own", path, () => disk.own(path, owner, group)),
+    remove: (path) => faults.around("remove", path, () => disk.remove(path)),
+    makeFolder: (path) => faults.around("makeFolder", path, () => disk.makeFolder(path)),
+    list: (path) => faults.around("list", path, () => disk.list(path)),
+    syncFolder: (path) => faults.around("syncFolder", path, () => disk.syncFolder(path)),
+    realPath: (path) => faults.around("realPath", path, () => disk.realPath(path)),
+    freeBytes: (path) => faults.around("freeBytes", path, () => disk.freeBytes(path)),
   };
+}
+
+/** The rules of a test, and what they are applied to. */
+class Faults {
+  readonly #clock: TestClock | undefined;
+  readonly #rules: DiskRule[] = [];
+  readonly log: string[] = [];
+  bytesWritten = 0;
+
+  constructor(clock: TestClock | undefined) {
+    this.#clock = clock;
+  }
+
+  rule(rule: DiskRule): { end(): void } {
+    this.#rules.push(rule);
+    return { end: () => void this.#rules.splice(this.#rules.indexOf(rule), 1) };
+  }
+
+  busy<T>(work: Promise<T>): Promise<T> {
+    return this.#clock?.busy(work) ?? work;
+  }
+
+  async around<T>(on: DiskOperation, path: string, run: () => Promise<T>, half?: () => Promise<unknown>): Promise<T> {
+    this.log.push(`${on} ${path}`);
+    const rule = this.#rules.findLast((rule) => rule.on === on && path.includes(rule.path ?? "") && rule.times !== 0);
+    if (rule?.times !== undefined) rule.times--;
+    await rule?.until;
+    if (rule?.code === undefined) return await this.busy(run());
+    await this.busy(half?.() ?? Promise.resolve());
+    throw Object.assign(new Error(`${rule.code}: made by the test`), { code: rule.code });
+  }
+
+  writable(path: string, file: WritableFile): WritableFile {
+    const write = async (bytes: Uint8Array) => {
+      await file.write(bytes);
+      this.bytesWritten += bytes.length;
+    };
+    return {
+      get stamp() {
+        return file.stamp;
+      },
+      [Symbol.dispose]: () => file[Symbol.dispose](),
+      write: (bytes) =>
+        this.around("write", path, () => write(bytes), () => file.write(bytes.subarray(0, bytes.length >> 1))),
+      flush: () => this.around("flush", path, () => file.flush()),
+      truncate: (length) => this.around("truncate", path, () => file.truncate(length)),
+    };
+  }
 }

@@ -19,57 +19,28 @@ export interface TestClock extends Clock {
 }
 
 export function createTestClock(start = Date.parse("2026-10-08T12:00:00.000Z")): TestClock {
-  let elapsed = 0;
+  const timers = new TestTimers();
   let wall = start;
   let working = 0;
-  let order = 0;
-  const timers = new Map<number, { at: number; fire: () => void }>();
-
-  function at(ms: number, fire: () => void): () => void {
-    const id = order++;
-    timers.set(id, { at: elapsed + Math.max(0, ms), fire });
-    return () => timers.delete(id);
-  }
 
   async function settle(): Promise<void> {
     do await new Promise((resolve) => setTimeout(resolve, 0)); while (working > 0);
   }
 
   return {
-    now: () => wall + elapsed as TimeMs,
-    elapsed: () => elapsed,
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason);
-        const onAbort = () => {
-          cancel();
-          reject(signal!.reason);
-        };
-        const cancel = at(ms, () => {
-          signal?.removeEventListener("abort", onAbort);
-          resolve();
-        });
-        signal?.addEventListener("abort", onAbort, { once: true });
-      }),
+    now: () => wall + timers.elapsed as TimeMs,
+    elapsed: () => timers.elapsed,
+    sleep: (ms, signal) => timers.sleep(ms, signal),
     deadline(ms) {
       const controller = new AbortController();
-      const cancel = at(ms, () => controller.abort(timeoutError()));
+      const cancel = timers.at(ms, () => controller.abort(timeoutError()));
       return { signal: controller.signal, [Symbol.dispose]: cancel };
     },
     settle,
     async advance(ms) {
-      const end = elapsed + ms;
+      const end = timers.elapsed + ms;
       await settle();
-      while (true) {
-        const [id, timer] = [...timers].filter(([, { at }]) => at <= end)
-          .sort(([idA, a], [idB, b]) => a.at - b.at || idA - idB)[0] ?? [];
-        if (timer === undefined) break;
-        timers.delete(id!);
-        elapsed = Math.max(elapsed, timer.at);
-        timer.fire();
-        await settle();
-      }
-      elapsed = end;
+      while (timers.fireNext(end)) await settle();
     },
     async busy(work) {
       working++;
@@ -86,4 +57,50 @@ export function createTestClock(start = Date.parse("2026-10-08T12:00:00.000Z")):
       return timers.size;
     },
   };
+}
+
+/** Timers that fire in the order of their times, ties in the order they were set, when they are told to. */
+class TestTimers {
+  readonly #timers = new Map<number, { readonly at: number; readonly fire: () => void }>();
+  #count = 0;
+  elapsed = 0;
+
+  get size(): number {
+    return this.#timers.size;
+  }
+
+  at(ms: number, fire: () => void): () => void {
+    const id = this.#count++;
+    this.#timers.set(id, { at: this.elapsed + Math.max(0, ms), fire });
+    return () => this.#timers.delete(id);
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        cancel();
+        reject(signal!.reason);
+      };
+      const cancel = this.at(ms, () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      });
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** Fires the next timer that is due by `end`; without one the time moves to `end`. */
+  fireNext(end: number): boolean {
+    const [id, timer] = [...this.#timers].filter(([, { at }]) => at <= end)
+      .sort(([idA, a], [idB, b]) => a.at - b.at || idA - idB)[0] ?? [];
+    if (timer === undefined) {
+      this.elapsed = end;
+      return false;
+    }
+    this.#timers.delete(id!);
+    this.elapsed = Math.max(this.elapsed, timer.at);
+    timer.fire();
+    return true;
+  }
 }

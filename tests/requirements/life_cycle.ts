@@ -39,7 +39,7 @@ export const lifeCycleRequirements: readonly Promised[] = [
   ["SM1 message-to-busy", "A message to a submitted or working task is refused as busy"],
   ["SM1 message-to-terminal", "A message to a terminal task is refused"],
   ["SM1 message-to-unknown", "A message to an unknown or foreign task finds no task"],
-  ["SM1 end-order", "Transcript, blobs, commit, slot, publish, waiters: in that order"],
+  ["SM1 order-at-end", "Transcript, blobs, commit, slot, publish, waiters: in that order"],
 
   ["SM1 race cancel-end", "Of cancel and end of run the first in the mailbox wins"],
   ["SM1 race two-continuations", "Of two continuations one runs, the other is refused and leaves no trace"],

@@ -13,6 +13,9 @@ export const storeRequirements: readonly Promised[] = [
   ["§7 retention", "What is older than the retention is pruned, never what runs, waits, is watched or owed"],
   ["§7 free-disk", "Under the floor of free disk no new task is accepted"],
 
+  ["SM0 commit-fails", "What cannot be saved is not accepted before, and tried again after acceptance"],
+  ["§15 written-once", "A reply of many chunks is written once"],
+
   ["DM5 shape", "A record on disk has the fields and form of the document"],
   ["DM5 newer-version", "A record of a higher version is left alone, and warned of once"],
   ["DM5 blobs", "Bytes over 32 KiB are stored beside the task, durable before the commit that names them"],

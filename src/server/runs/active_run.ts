@@ -1,8 +1,10 @@
 import { getLogger, withContext } from "@logtape/logtape";
 import type { EngineEvent, TurnOutcome } from "@/engine/engine.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import { unexpectedFailure } from "@/sessions/open_session.ts";
 import type { SessionPool, TurnRequest } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
+import type { Counters } from "@/counters.ts";
 import { GrowingText } from "@/server/tasks/growing_text.ts";
 import { responseId } from "@/server/tasks/lifecycle.ts";
 import type { RunId, Usage } from "@/server/tasks/task_record.ts";
@@ -27,6 +29,7 @@ export type RunResult =
     | { readonly kind: "aborted" }
   );
 
+/** What one run works with, and who hears of it. */
 export interface ActiveRunOptions {
   readonly taskId: TaskId;
   readonly caller: CallerName;
@@ -34,6 +37,7 @@ export interface ActiveRunOptions {
   readonly scope: string;
   readonly sessions: Pick<SessionPool, "turn" | "kill">;
   readonly clock: Clock;
+  readonly counters: Counters;
   /** Makes the turn's prompt; a message when it cannot be made. */
   readonly prepare: () => { readonly kind: "turn"; readonly request: TurnRequest } | {
     readonly kind: "failed";
@@ -59,13 +63,15 @@ export class ActiveRun {
   readonly runId: RunId;
   readonly #options: ActiveRunOptions;
   readonly #abort = new AbortController();
-  readonly #killed = Promise.withResolvers<"killed">();
   readonly #stopWaiting = new AbortController();
   #phase: RunPhase = { kind: "opening" };
   #text = new GrowingText();
   #startsMessage = true;
   #chars = 0;
   #usage: Usage | undefined;
+  #isKilled = false;
+  /** Settles what the turn waits for when the session is killed. */
+  #onKilled = () => {};
 
   constructor(options: ActiveRunOptions) {
     this.#options = options;
@@ -80,7 +86,7 @@ export class ActiveRun {
     try {
       return this.#result(await withContext({ taskId, caller, runId }, () => this.#turn()));
     } catch (cause) {
-      return this.#result({ kind: "failed", message: "The run failed unexpectedly.", cause });
+      return this.#result({ kind: "failed", message: unexpectedFailure, cause });
     } finally {
       this.#stopWaiting.abort();
     }
@@ -113,13 +119,26 @@ export class ActiveRun {
     if (prepared.kind === "failed") return prepared;
     if (this.#phase.kind === "opening") this.#move({ kind: "opened" });
     const events = this.#options.sessions.turn(prepared.request, this.#abort.signal)[Symbol.asyncIterator]();
-    while (true) {
-      const next = await Promise.race([events.next(), this.#killed.promise]);
-      if (next === "killed") return { kind: "aborted" };
-      if (next.done) return { kind: "failed", message: "The run failed unexpectedly." };
-      if (next.value.kind === "end") return next.value.outcome;
-      this.#take(next.value);
+    try {
+      while (true) {
+        const next = await this.#unlessKilled(events.next());
+        if (next === killed) return { kind: "aborted" };
+        if (next.done) return { kind: "failed", message: unexpectedFailure };
+        if (next.value.kind === "end") return next.value.outcome;
+        this.#take(next.value);
+      }
+    } finally {
+      void events.return().catch(() => {}); // not awaited: what was killed may never come back
     }
+  }
+
+  /** What `work` gives, or `killed`. No race of promises: it would keep every event of a run until its end. */
+  #unlessKilled<T>(work: Promise<T>): Promise<T | typeof killed> {
+    return new Promise((resolve, reject) => {
+      if (this.#isKilled) resolve(killed);
+      this.#onKilled = () => resolve(killed);
+      work.then(resolve, reject);
+    });
   }
 
   #take(event: EngineEvent): void {
@@ -133,10 +152,7 @@ export class ActiveRun {
   #takeText(text: string): void {
     if (text === "" || this.#chars > replyCharsMax) return;
     this.#chars += text.length;
-    if (this.#chars > replyCharsMax) {
-      this.#options.onLimit(`The reply is over the limit of ${replyCharsMax} characters`);
-      return;
-    }
+    if (this.#chars > replyCharsMax) return this.#options.onLimit(overLimit);
     if (this.#startsMessage) this.#text = new GrowingText();
     this.#startsMessage = false;
     const from = this.#text.length;
@@ -144,7 +160,8 @@ export class ActiveRun {
     this.#options.show({ taskId: this.taskId, artifactId: responseId, from, text });
   }
 
-  #result(outcome: TurnOutcome): RunResult {
+  #result(given: TurnOutcome): RunResult {
+    const outcome = this.#judged(given);
     if (outcome.kind === "failed" && outcome.cause !== undefined) {
       logger.error("The turn of run {runId} failed: {cause}", { runId: this.runId, cause: outcome.cause });
     }
@@ -160,6 +177,14 @@ export class ActiveRun {
     return { kind: "failed", message: end.message, usage };
   }
 
+  /** What an engine must not do is a failure: to stop by itself without a word, or to answer more than fits. */
+  #judged(outcome: TurnOutcome): TurnOutcome {
+    const isOurs = this.#phase.kind === "stopping";
+    if (outcome.kind === "aborted" && !isOurs) return { kind: "failed", message: unexpectedFailure };
+    const isLong = (outcome.kind === "answered" || outcome.kind === "asked") && outcome.text.length > replyCharsMax;
+    return isLong ? { kind: "failed", message: overLimit } : outcome;
+  }
+
   /** Followers must end with what is stored, whatever the engine streamed before. */
   #showWhole(text: string): void {
     if (text === this.text) return;
@@ -167,21 +192,26 @@ export class ActiveRun {
   }
 
   async #killWhenLate(): Promise<void> {
-    const { clock, sessions } = this.#options;
+    const { clock, counters, sessions } = this.#options;
     try {
       await clock.sleep(patienceMs, this.#stopWaiting.signal);
     } catch {
       return; // it stopped in time
     }
     logger.warning("Killed the session of run {runId}: it did not stop in time", { runId: this.runId });
+    counters.add("runs.killed");
     sessions.kill(this.#options.scope);
-    this.#killed.resolve("killed");
+    this.#isKilled = true;
+    this.#onKilled();
   }
 
   #move(event: RunPhaseEvent): void {
     this.#phase = nextRunPhase(this.#phase, event);
   }
 }
+
+const killed = Symbol("killed");
+const overLimit = `The reply is over the limit of ${replyCharsMax} characters`;
 
 function plus(usage: Usage | undefined, more: Usage): Usage {
   return {

@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import { callerScope } from "@/sessions/session_scope.ts";
@@ -52,7 +53,8 @@ export function callerTurn(
     scope,
     tools,
     prepare() {
-      const parts = promptParts(message, fileBytesMax);
+      const folder = relative(paths.root, paths.inboxOf(caller, taskId));
+      const parts = promptParts(message, { fileBytesMax, folder });
       if (parts.kind === "bad file") return { kind: "failed", message: parts.message };
       const { text, files } = parts;
       const { runId, fence } = run!;

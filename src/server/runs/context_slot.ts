@@ -9,6 +9,7 @@ export type SlotState =
   /** The task is over, its engine may still be at work: a message waits. */
   | { readonly kind: "draining"; readonly taskId: TaskId };
 
+/** What may happen to a context slot: the rows of state-machines.md 2. */
 export type SlotEvent =
   /** T1, T1w, T11, T13: a task takes the context, the lease in hand. */
   | { readonly kind: "taken"; readonly taskId: TaskId }

@@ -50,16 +50,17 @@ export class ContextSlots implements AsyncDisposable {
         this.#move(name, { kind: "taken", taskId }, lease);
         return lease;
       }
+      const since = this.#slots.get(name)?.state.kind;
+      if (since === "running" || since === "draining") continue; // someone here was faster
       const isLate = this.#clock.elapsed() >= until || this.#stop.signal.aborted;
       if (isLate || !await this.#isDrainedElsewhere(key, lease.taskId)) return lease;
       await this.#clock.sleep(drainLookMs, this.#stop.signal).catch(() => {});
     }
   }
 
-  /** Gives up a context that was taken for a task that then was not stored. */
-  async giveUp(lease: Lease): Promise<void> {
-    this.settle(lease.key, lease.fence, "ended");
-    await this.#store.release(lease);
+  /** Gives up a context that was taken for a run that then was not stored, or ended before it began. */
+  async giveUp(key: ContextKey, fence: Fence): Promise<void> {
+    await this.turnIsOver(key, fence);
   }
 
   /** The run with this fence is over by its own end, which is being shown. Synchronous, as are the next three. */

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { MessageJson, PartJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
@@ -6,6 +6,7 @@ import { writeAtomically } from "@/workspace/atomic_write.ts";
 import { type Disk, isDiskFull } from "@/workspace/disk.ts";
 import { cleanFileName, uniqueFileName } from "@/workspace/file_names.ts";
 import { mediaTypeOf } from "@/workspace/media_types.ts";
+import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
 import { type ReceivedFile, receivedFileKey } from "./prompt_parts.ts";
@@ -36,9 +37,10 @@ export class InputFiles {
   async store(message: MessageJson, task: { id: TaskId; caller: CallerName }): Promise<StoredInput | "storage full"> {
     if (!message.parts.some(({ raw }) => typeof raw === "string")) return { message, paths: [] };
     const folder = this.#paths.inboxOf(task.caller, task.id);
-    const paths: string[] = [];
+    const isNew = this.#disk.linkStampSync(folder) === undefined;
+    const paths: string[] = isNew ? [folder] : [];
     try {
-      await this.#disk.makeFolder(folder);
+      await this.#makeFolder(folder);
       const names = (await this.#disk.list(folder)).map(({ name }) => name);
       const parts: PartJson[] = [];
       for (const part of message.parts) {
@@ -51,11 +53,12 @@ export class InputFiles {
         if (bytes.length <= this.#fileBytesMax) {
           await writeAtomically(this.#disk, join(folder, name), { bytes, random: this.#random, syncFolder: false });
           names.push(name);
-          paths.push(join(folder, name));
+          if (!isNew) paths.push(join(folder, name));
         }
         parts.push(this.#note(part, { bytes, path: join(folder, name) }));
       }
       await this.#disk.syncFolder(folder);
+      if (isNew) await this.#syncAbove(folder);
       return { message: { ...message, parts }, paths };
     } catch (error) {
       await this.remove(paths);
@@ -64,7 +67,16 @@ export class InputFiles {
     }
   }
 
-  /** Takes files away again whose message was refused. Best effort: what stays goes with the task's folder. */
+  /** A message that no run will work on, with notes in the place of its bytes, which are not kept. */
+  withoutBytes(message: MessageJson): MessageJson {
+    const parts = message.parts.map((part) => {
+      if (typeof part.raw !== "string") return part;
+      return this.#note(part, { bytes: Uint8Array.fromBase64(part.raw), path: undefined });
+    });
+    return { ...message, parts };
+  }
+
+  /** Takes away again what was made for a message that was refused. Best effort: the rest goes with the task's folder. */
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of paths) await this.#disk.remove(path).catch(() => {});
   }
@@ -74,9 +86,23 @@ export class InputFiles {
     await this.#disk.remove(this.#paths.inboxOf(task.caller, task.id));
   }
 
-  #note(part: PartJson, { bytes, path }: { bytes: Uint8Array; path: string }): PartJson {
+  /** What a caller's session may have put in the place of the folder is not followed: our writes would go where it leads. */
+  async #makeFolder(folder: string): Promise<void> {
+    await makeOwnedFolder(this.#disk, folder);
+    if (this.#disk.linkStampSync(folder)?.kind !== "folder") {
+      throw new Error(`Cannot keep files in ${folder}: it is a link`);
+    }
+  }
+
+  /** A new folder is as durable as its name, and the caller's may be new too. */
+  async #syncAbove(folder: string): Promise<void> {
+    for (let at = folder; at !== this.#paths.root;) await this.#disk.syncFolder(at = dirname(at));
+  }
+
+  /** `path` undefined: the bytes are not kept. */
+  #note(part: PartJson, { bytes, path }: { bytes: Uint8Array; path: string | undefined }): PartJson {
     const { raw: _, ...rest } = part;
-    const isKept = bytes.length <= this.#fileBytesMax;
+    const isKept = path !== undefined && bytes.length <= this.#fileBytesMax;
     const file: ReceivedFile = {
       bytes: bytes.length,
       ...(isKept && { sha256: sha256Hex(bytes), path: path.slice(this.#paths.root.length + 1) }),
@@ -86,7 +112,9 @@ export class InputFiles {
   }
 }
 
+/** A message whose bytes are in the inbox, and the files that were written for it. */
 export interface StoredInput {
   readonly message: MessageJson;
+  /** What is to be removed again when the message is refused. */
   readonly paths: readonly string[];
 }

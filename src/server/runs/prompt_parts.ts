@@ -1,5 +1,6 @@
 import type { PromptFile } from "@/engine/engine.ts";
 import type { MessageJson, PartJson } from "@/protocol/task.ts";
+import { cleanFileName } from "@/workspace/file_names.ts";
 
 /** A caller's message as an engine gets it, or why it cannot be worked on. */
 export type PromptParts =
@@ -20,12 +21,18 @@ export const receivedFileKey = "volcanic.file";
 /**
  * Turns the parts of a stored message into what an engine is prompted with: all parts in their order, text as it is, `data`
  * as JSON, a file by a line that says where it is (product.md §5.6).
+ *
+ * `folder` is where this task's files are, from the workspace's root. A caller can write the note of a received file too:
+ * one that names another place is what it looks like, `data`.
  */
-export function promptParts(message: MessageJson, fileBytesMax: number): PromptParts {
+export function promptParts(
+  message: MessageJson,
+  { fileBytesMax, folder }: { readonly fileBytesMax: number; readonly folder: string },
+): PromptParts {
   const lines: string[] = [];
   const files: PromptFile[] = [];
   for (const part of message.parts) {
-    const file = receivedFile(part);
+    const file = receivedFile(part, folder);
     if (part.text !== undefined) {
       lines.push(part.text);
     } else if (part.url !== undefined) {
@@ -43,10 +50,19 @@ export function promptParts(message: MessageJson, fileBytesMax: number): PromptP
   return { kind: "prompt", text: lines.join("\n"), files };
 }
 
-/** What a part says of a received file; undefined when it is none. */
-export function receivedFile(part: PartJson): ReceivedFile | undefined {
-  const data = part.data as Record<string, ReceivedFile> | null | undefined;
-  return typeof data === "object" && data !== null ? data[receivedFileKey] : undefined;
+/** What a part says of a file that was received into `folder`, or was over the limit; undefined when it is none. */
+function receivedFile(part: PartJson, folder: string): ReceivedFile | undefined {
+  const data = part.data as Record<string, Partial<ReceivedFile>> | null | undefined;
+  const { bytes, sha256, path } = (typeof data === "object" ? data?.[receivedFileKey] : undefined) ?? {};
+  if (typeof bytes !== "number") return undefined;
+  if (path === undefined) return { bytes };
+  const isThere = typeof path === "string" && path.startsWith(`${folder}/`) &&
+    isPlainName(path.slice(folder.length + 1));
+  return isThere ? { bytes, sha256, path } : undefined;
+}
+
+function isPlainName(name: string): boolean {
+  return name === cleanFileName(name);
 }
 
 function nameOf(part: PartJson): string {

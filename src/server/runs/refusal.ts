@@ -1,6 +1,7 @@
 /** Why a message or a call was not taken; nothing of it was stored or run. */
 export type RefusalReason = keyof typeof refusalTexts;
 
+/** A refusal: an expected outcome, not an exception. The wire layer gives it its code. */
 export interface Refused {
   readonly kind: "refused";
   readonly why: RefusalReason;

@@ -6,8 +6,10 @@ export type RunPhase =
   | { readonly kind: "stopping" }
   | { readonly kind: "settled"; readonly how: RunEnd };
 
+/** How a run ended. */
 export type RunEnd = "asked" | "answered" | "failed" | "aborted" | "canceled";
 
+/** What may happen to a run: the rows of state-machines.md 3. */
 export type RunPhaseEvent =
   /** T2 or T1w: a run slot was granted. */
   | { readonly kind: "slot granted" }

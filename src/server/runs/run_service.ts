@@ -12,6 +12,7 @@ import type { Created, Lease, TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock } from "@/time/clock.ts";
 import type { CallerTurnOptions } from "./caller_turn.ts";
 import { ContextSlots } from "./context_slots.ts";
+import { followTask } from "./followed_task.ts";
 import { InputFiles, type StoredInput } from "./input_files.ts";
 import { type RefusalReason, type Refused, refused } from "./refusal.ts";
 import { deadlineAfter, Runner } from "./runner.ts";
@@ -34,6 +35,7 @@ export interface RunLimits {
   readonly callerRunsMax?: (caller: CallerName) => number | undefined;
 }
 
+/** What the service works with, and who hears of it. */
 export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax"> {
   readonly store: TaskStore;
   readonly sessions: Pick<SessionPool, "turn" | "kill">;
@@ -63,7 +65,7 @@ export class RunService implements AsyncDisposable {
   readonly #sweeper: Sweeper;
   readonly #inputs: InputFiles;
   readonly #starting = new Map<string, Promise<unknown>>();
-  readonly #submitting = new Set<Promise<unknown>>();
+  readonly #submitting = new Map<Promise<unknown>, CallerName>();
   #drained: Promise<void> | undefined;
 
   constructor(options: RunServiceOptions) {
@@ -85,10 +87,8 @@ export class RunService implements AsyncDisposable {
    */
   async submit(submission: Submission): Promise<Accepted | Refused> {
     if (this.#drained !== undefined) return this.#refuse("shutting down");
-    const work = submission.message.taskId === undefined
-      ? this.#startOnce(submission)
-      : this.#continue(submission, submission.message.taskId);
-    this.#submitting.add(work);
+    const work = submission.dedupe === undefined ? this.#take(submission) : this.#takeOnce(submission);
+    this.#submitting.set(work, submission.caller);
     try {
       return await work;
     } finally {
@@ -101,8 +101,7 @@ export class RunService implements AsyncDisposable {
     id: TaskId,
     caller: CallerName,
   ): Promise<{ readonly kind: "canceled"; readonly task: TaskJson } | Refused> {
-    const text = this.#runner.textOf(id);
-    const applied = await this.#runner.end({ id, caller }, { kind: "cancel asked", text }, "refuse");
+    const applied = await this.#runner.cancel({ id, caller });
     if (applied.kind === "refused") return refused(applied.why);
     if (applied.kind === "dropped") return refused("not cancelable");
     return { kind: "canceled", task: applied.record.task };
@@ -114,17 +113,27 @@ export class RunService implements AsyncDisposable {
     caller: CallerName,
     signal: AbortSignal,
   ): Promise<{ readonly kind: "events"; readonly events: AsyncIterableIterator<StreamJson> } | Refused> {
-    return await this.#writer.inMailbox(id, async () => {
-      const record = await this.#options.store.read(id, caller);
-      if (record === undefined) return refused("not found");
-      if (isTerminal(record.task.status.state)) return refused("terminal");
-      const items = await this.#options.store.follow(id, caller, signal);
-      return items === undefined ? refused("not found") : { kind: "events", events: taskEvents(items, "terminal") };
-    });
+    const followed = await followTask(this.#options.store, { id, caller }, signal);
+    if (followed === undefined) return refused("not found");
+    const { record, items } = followed;
+    if (!isTerminal(record.task.status.state)) return { kind: "events", events: taskEvents(items, "terminal") };
+    await items.return?.();
+    return refused("terminal");
   }
 
-  /** Ends the work of a caller that was removed from a well-formed `callers.json` (T15). */
+  /**
+   * Ends the work of a caller that was removed from a well-formed `callers.json` (T15), what is being accepted just now
+   * too. Nothing of the caller may be submitted after it.
+   */
   async expel(caller: CallerName): Promise<void> {
+    const late = [...this.#submitting].filter(([, from]) => from === caller).map(([work]) => work);
+    await this.#endAllOf(caller);
+    if (late.length === 0) return;
+    await Promise.allSettled(late);
+    await this.#endAllOf(caller);
+  }
+
+  async #endAllOf(caller: CallerName): Promise<void> {
     for (const record of await this.#options.store.unfinished(caller, Infinity)) {
       await this.#runner.end({ id: record.task.id, caller }, { kind: "caller removed" }, "retry");
     }
@@ -152,36 +161,40 @@ export class RunService implements AsyncDisposable {
   async #drain(graceMs: number): Promise<void> {
     await this.#sweeper[Symbol.asyncDispose]();
     this.#runner.stop();
-    await Promise.allSettled(this.#submitting);
+    await Promise.allSettled(this.#submitting.keys());
     await this.#runner.settle(graceMs);
-    this.#stop.abort(); // what a full disk still holds up is left to the next start
+    this.#stop.abort(); // what a full disk still holds up is tried once more, and then left to the next start
+    await this.#runner.endAll();
     await this.#runner.idle();
     await this.#writer.idle();
     await this.#slots.releaseAll();
   }
 
-  /** Of two sends with one dedupe key the second waits until the first is stored or refused. */
-  async #startOnce(submission: Submission): Promise<Accepted | Refused> {
-    const { caller, dedupe } = submission;
-    if (dedupe === undefined) return await this.#start(submission);
-    const name = dedupeName(caller, dedupe);
-    while (this.#starting.has(name)) await this.#starting.get(name);
-    const started = this.#duplicateOrStart(submission);
-    const over = started.then(() => {}, () => {}).finally(() => this.#starting.delete(name));
-    this.#starting.set(name, over);
-    return await started;
+  async #take(submission: Submission): Promise<Accepted | Refused> {
+    const { taskId } = submission.message;
+    return taskId === undefined ? await this.#start(submission) : await this.#continue(submission, taskId);
   }
 
-  async #duplicateOrStart(submission: Submission): Promise<Accepted | Refused> {
-    const { caller, dedupe } = submission;
+  /** Of two sends with one dedupe key the second waits until the first is stored or refused. */
+  async #takeOnce(submission: Submission): Promise<Accepted | Refused> {
+    const name = dedupeName(submission.caller, submission.dedupe!);
+    while (this.#starting.has(name)) await this.#starting.get(name);
+    const taken = this.#duplicateOrTake(submission);
+    const over = taken.then(() => {}, () => {}).finally(() => this.#starting.delete(name));
+    this.#starting.set(name, over);
+    return await taken;
+  }
+
+  async #duplicateOrTake(submission: Submission): Promise<Accepted | Refused> {
+    const { caller, dedupe, message } = submission;
+    if (message.taskId !== undefined) return await this.#take(submission);
     const duplicate = await this.#options.store.duplicateOf(caller, dedupe!);
-    return duplicate === undefined ? await this.#start(submission) : await this.#answerAgain(duplicate, caller);
+    return duplicate === undefined ? await this.#take(submission) : await this.#answerAgain(duplicate, caller);
   }
 
   async #answerAgain(duplicate: Exclude<Created, { kind: "created" | "full" }>, caller: CallerName) {
     if (duplicate.kind === "conflict") return this.#refuse("id reused");
-    const { taskId: id } = duplicate;
-    return await this.#writer.inMailbox(id, () => this.#accept({ id, caller }));
+    return await this.#accept({ id: duplicate.taskId, caller });
   }
 
   async #start(submission: Submission): Promise<Accepted | Refused> {
@@ -213,11 +226,13 @@ export class RunService implements AsyncDisposable {
   async #createFailed(submission: Submission, task: { id: TaskId; caller: CallerName; contextId: string }) {
     const failed =
       `hop limit: the message came over ${submission.hops} agents, the limit is ${this.#options.limits.hopsMax}`;
-    const record = newTask({ ...submission, ...task, run: null, failed }, this.#writer.moment);
+    const message = this.#inputs.withoutBytes(submission.message);
+    const record = newTask({ ...submission, ...task, message, run: null, failed }, this.#writer.moment);
     const created = await this.#options.store.create(record);
     if (created.kind === "full") return this.#refuse(created.of === "disk" ? "storage full" : "too many tasks");
     if (created.kind !== "created") return await this.#answerAgain(created, task.caller);
     this.#options.counters.add("tasks.created");
+    this.#options.counters.add("tasks.settled.failed");
     this.#options.onCommitted?.(record);
     return await this.#accept(task);
   }
@@ -228,7 +243,7 @@ export class RunService implements AsyncDisposable {
     if (before === undefined) return this.#refuse("not found");
     const isAgain = submission.dedupe !== undefined &&
       before.task.history?.some(({ messageId, role }) => messageId === message.messageId && role === "ROLE_USER");
-    if (isAgain) return await this.#writer.inMailbox(id, () => this.#accept({ id, caller }));
+    if (isAgain) return await this.#accept({ id, caller });
     const hopeless = whyNotContinued(before, submission);
     if (hopeless !== undefined) return this.#refuse(hopeless);
     const entered = await this.#enter({ caller, contextId: before.task.contextId }, id);
@@ -260,13 +275,13 @@ export class RunService implements AsyncDisposable {
     const lease = await this.#slots.take(key, taskId);
     if ("kind" in lease) return this.#refuse("context busy");
     if (this.#drained !== undefined) {
-      await this.#slots.giveUp(lease);
+      await this.#slots.giveUp(key, lease.fence);
       return this.#refuse("shutting down");
     }
     const runId = random.uuid() as RunId;
     const place = this.#runSlots.enter(runId, key.caller);
     if (place === "full") {
-      await this.#slots.giveUp(lease);
+      await this.#slots.giveUp(key, lease.fence);
       return this.#refuse("queue full");
     }
     const now = clock.now();
@@ -297,7 +312,7 @@ export class RunService implements AsyncDisposable {
   /** Gives back what `#enter` took and `#storeInput` wrote. */
   async #leave({ lease, run }: Entered, input?: StoredInput): Promise<void> {
     this.#runSlots.leave(run.runId);
-    await this.#slots.giveUp(lease);
+    await this.#slots.giveUp(lease.key, lease.fence);
     if (input !== undefined) await this.#inputs.remove(input.paths);
     this.#runner.pump();
   }
@@ -308,16 +323,16 @@ export class RunService implements AsyncDisposable {
     const record = await this.#options.store.read(task.id, task.caller);
     if (record?.run?.runId !== run.runId) return accepted;
     if (record.run.startedAt !== null) this.#runner.begin(record);
-    else this.#runner.pump();
+    else this.#runner.wait(record);
     return accepted;
   }
 
   async #accept({ id, caller }: { id: TaskId; caller: CallerName }): Promise<Accepted | Refused> {
     const { store } = this.#options;
     const dropped = new AbortController();
-    const record = await store.read(id, caller);
-    const items = await store.follow(id, caller, dropped.signal);
-    if (items === undefined || record === undefined) return this.#refuse("not found");
+    const followed = await followTask(store, { id, caller }, dropped.signal);
+    if (followed === undefined) return this.#refuse("not found");
+    const { record, items } = followed;
     return {
       kind: "accepted",
       task: record.task,

@@ -1,6 +1,7 @@
 import type { CallerName } from "@/protocol/ids.ts";
 import type { RunId, TaskRecord } from "@/server/tasks/task_record.ts";
 
+/** How many run and wait (product.md §7). `Infinity` is no limit. */
 export interface RunSlotLimits {
   /** Runs at once in the workspace. */
   readonly runsMax: number;

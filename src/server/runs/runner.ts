@@ -13,13 +13,14 @@ import { callerTurn, type CallerTurnOptions } from "./caller_turn.ts";
 import type { ContextSlots } from "./context_slots.ts";
 import { durationWords } from "./duration_words.ts";
 import type { RunSlots } from "./run_slots.ts";
-import type { Applied, ApplyOptions, TaskWriter } from "./task_writer.ts";
+import type { Applied, ApplyOptions, EventMaker, TaskWriter } from "./task_writer.ts";
 
 const logger = getLogger(["a2a", "server", "runs"]);
 
 /** Queued runs that are looked at when a run slot is free. */
 const candidatesMax = 200;
 
+/** What the runner works with. */
 export interface RunnerOptions {
   readonly store: TaskStore;
   readonly writer: TaskWriter;
@@ -44,8 +45,9 @@ export interface RunnerOptions {
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #active = new Map<TaskId, ActiveRun>();
+  readonly #waiting = new Map<TaskId, Waiting>();
   readonly #working = new Set<Promise<void>>();
-  #pumping: Promise<void> | undefined;
+  #isPumping = false;
   #pumpAgain = false;
   #stopped = false;
 
@@ -59,15 +61,30 @@ export class Runner {
     counters.add("runs.started");
     const active = this.#makeActive(record);
     this.#active.set(record.task.id, active);
+    this.#waiting.get(record.task.id)?.stop.abort();
+    this.#waiting.delete(record.task.id);
     this.#own(this.#work(active, record));
     this.#gauge();
+  }
+
+  /**
+   * Keeps the run of a record that is queued, with its lease and its place, until it begins or its task is ended, by
+   * another host too.
+   */
+  wait(record: TaskRecord): void {
+    const waiting = { record, stop: new AbortController() };
+    this.#waiting.set(record.task.id, waiting);
+    if (!this.#stopped) this.#own(this.#watchWaiting(waiting));
+    this.pump();
   }
 
   /** Looks for queued runs that may begin. Call it whenever a run slot or a place in the queue changed. */
   pump(): void {
     this.#gauge();
     this.#pumpAgain = true;
-    this.#pumping ??= this.#own(this.#pump());
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    this.#own(this.#pump());
   }
 
   /**
@@ -76,22 +93,30 @@ export class Runner {
    */
   async end(
     task: { readonly id: TaskId; readonly caller: CallerName },
-    event: TaskEvent,
+    event: TaskEvent | EventMaker,
     whenFull: ApplyOptions["whenFull"],
   ): Promise<Applied> {
     return await this.#options.writer.apply(task, event, {
       whenFull,
       how: (next, before) => this.#howToEnd(next, before),
       afterwards: () => {
-        this.#active.get(task.id)?.abort(event.kind);
+        this.#active.get(task.id)?.abort("the task is over");
         return Promise.resolve();
       },
     });
   }
 
-  /** The lease of a task's context went to another host: its run stops and commits nothing. */
+  /** Ends a task as its caller asks, with the text that its run has shown until the commit. */
+  async cancel(task: { readonly id: TaskId; readonly caller: CallerName }): Promise<Applied> {
+    const event = () => ({ kind: "cancel asked" as const, text: this.#active.get(task.id)?.text });
+    return await this.end(task, event, "refuse");
+  }
+
+  /** The lease of a task's context went to another host: its run stops, or leaves the queue, and commits nothing. */
   lost(taskId: TaskId): void {
     this.#active.get(taskId)?.abort("lease lost");
+    const waiting = this.#waiting.get(taskId);
+    if (waiting !== undefined) this.#own(this.#leaveQueue(waiting));
   }
 
   /** Says whether this run is at work here. */
@@ -99,33 +124,29 @@ export class Runner {
     return this.#active.get(record.task.id)?.runId === record.run?.runId;
   }
 
-  /** What the running turn of a task has answered so far. */
-  textOf(taskId: TaskId): string | undefined {
-    return this.#active.get(taskId)?.text;
-  }
-
-  /** The tasks at work. */
-  get active(): readonly TaskId[] {
-    return [...this.#active.keys()];
-  }
-
   /** Begins nothing more. */
   stop(): void {
     this.#stopped = true;
+    for (const { stop } of this.#waiting.values()) stop.abort();
   }
 
-  /**
-   * Waits up to `graceMs` for what is at work; what is left then it ends as a restart would, without insisting on a full
-   * disk: the next start ends what could not be stored. The turns themselves may go on for 5 s: wait for `idle`.
-   */
+  /** Resolves when nothing is at work, at the latest after `graceMs`. */
   async settle(graceMs: number): Promise<void> {
     const over = new AbortController();
     this.idle().then(() => over.abort());
     await this.#options.clock.sleep(graceMs, over.signal).catch(() => {});
-    for (const [id, active] of [...this.#active]) {
+  }
+
+  /**
+   * Ends what is at work as a restart would, without insisting on a full disk: the next start ends what cannot be stored.
+   * A turn that is over and only waits to be stored is left to that. The others may go on for 5 s: wait for `idle`.
+   */
+  async endAll(): Promise<void> {
+    const running = [...this.#active].filter(([, { phase }]) => phase.kind !== "settled");
+    await Promise.all(running.map(async ([id, active]) => {
       await this.end({ id, caller: active.caller }, { kind: "host lost" }, "refuse");
       active.abort("shutting down");
-    }
+    }));
   }
 
   /** Resolves when nothing is at work. */
@@ -134,7 +155,7 @@ export class Runner {
   }
 
   #makeActive(record: TaskRecord): ActiveRun {
-    const { store, sessions, clock, observe } = this.#options;
+    const { store, sessions, clock, counters, observe } = this.#options;
     const { id } = record.task;
     const { caller } = record;
     const { runId, fence } = record.run!;
@@ -149,6 +170,7 @@ export class Runner {
       scope: turn.scope,
       sessions,
       clock,
+      counters,
       prepare: turn.prepare,
       show: (progress) => store.progress(progress, fence),
       observe: (event) => observe?.(record, event),
@@ -164,6 +186,7 @@ export class Runner {
       this.#own(this.#watchDeadline(record, stop.signal));
       this.#own(this.#watchOthers(active, record, stop.signal));
       const result = await active.work();
+      stop.abort(); // its time is no longer measured, however long the commit takes
       this.#options.counters.add("turns");
       if (result.kind !== "aborted") await this.#commitEnd(active, record, result);
     } catch (error) {
@@ -229,6 +252,28 @@ export class Runner {
     };
   }
 
+  async #watchWaiting(waiting: Waiting): Promise<void> {
+    const { record, stop } = waiting;
+    const { runId, fence } = record.run!;
+    const items = await this.#options.store.follow(record.task.id, record.caller, stop.signal);
+    for await (const item of items ?? []) {
+      if (item.kind !== "record") continue;
+      const { run } = item.record;
+      if (run?.runId !== runId || run.fence !== fence) return await this.#leaveQueue(waiting);
+    }
+  }
+
+  /** A queued run is over, or another host has it: its place and its context are free. Nothing when they are already. */
+  async #leaveQueue(waiting: Waiting): Promise<void> {
+    const { slots, runSlots } = this.#options;
+    const { record, stop } = waiting;
+    stop.abort();
+    if (this.#waiting.get(record.task.id) === waiting) this.#waiting.delete(record.task.id);
+    runSlots.leave(record.run!.runId);
+    await slots.giveUp(keyOf(record), record.run!.fence);
+    this.pump();
+  }
+
   async #pump(): Promise<void> {
     const { store, slots, runSlots } = this.#options;
     try {
@@ -244,7 +289,7 @@ export class Runner {
         this.#pumpAgain = true;
       }
     } finally {
-      this.#pumping = undefined;
+      this.#isPumping = false;
     }
   }
 
@@ -302,6 +347,12 @@ export class Runner {
     counters.set("runs.running", runSlots.running);
     counters.set("runs.queued", runSlots.queued);
   }
+}
+
+/** A run that waits for a run slot, and what ends the watch over it. */
+interface Waiting {
+  readonly record: TaskRecord;
+  readonly stop: AbortController;
 }
 
 /** When a run that begins at `now` is stopped, as it is stored: null for never. */

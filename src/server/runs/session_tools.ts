@@ -7,6 +7,7 @@ import { openConfined, writeConfined } from "@/workspace/confined_files.ts";
 import type { Confinement } from "@/workspace/confined_path.ts";
 import { isDiskFull, type ReadableFile } from "@/workspace/disk.ts";
 import { mediaTypeOf } from "@/workspace/media_types.ts";
+import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
 
 /** Files one run may send. */
@@ -19,6 +20,7 @@ export type Notify = (
   notice: { readonly from: CallerName; readonly taskId: TaskId; readonly contextId: string; readonly text: string },
 ) => Promise<ToolResult>;
 
+/** What the tools of one caller's turn may reach. */
 export interface CallerToolsOptions {
   readonly taskId: TaskId;
   readonly contextId: string;
@@ -48,12 +50,18 @@ export interface CallerTools {
 export function callerTools(options: CallerToolsOptions): CallerTools {
   let question: string | undefined;
   let files = 0;
+  let sending = 0;
   const tools: SessionTools = {
     async send(path) {
-      if (files >= filesMax) return refuse(`only ${filesMax} files can be sent in one run`);
-      const sent = await sendFile(path, options);
-      if (sent.kind === "done") files++;
-      return sent;
+      if (files + sending >= filesMax) return refuse(`only ${filesMax} files can be sent in one run`);
+      sending++; // calls at once count too
+      try {
+        const sent = await sendFile(path, options);
+        if (sent.kind === "done") files++;
+        return sent;
+      } finally {
+        sending--;
+      }
     },
     async write(name, bytes) {
       return await writeFile(name, bytes, options);
@@ -99,7 +107,7 @@ async function sendFile(path: string, options: CallerToolsOptions): Promise<Tool
 
 async function writeFile(name: string, bytes: Uint8Array, { view, workshop }: CallerToolsOptions) {
   try {
-    await workshop.disk.makeFolder(workshop.root);
+    await makeOwnedFolder(workshop.disk, workshop.root);
     const written = await writeConfined(workshop, name, bytes);
     if (written.kind === "refused") return refuse(written.why);
     return { kind: "done" as const, path: relative(view.root, join(workshop.root, written.path)) };

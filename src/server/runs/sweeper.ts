@@ -1,5 +1,6 @@
 import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
+import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
@@ -7,7 +8,7 @@ import type { ContextSlots } from "./context_slots.ts";
 import type { InputFiles } from "./input_files.ts";
 import type { Runner } from "./runner.ts";
 import type { RunSlots } from "./run_slots.ts";
-import type { TaskWriter } from "./task_writer.ts";
+import type { EventMaker, TaskWriter } from "./task_writer.ts";
 
 const logger = getLogger(["a2a", "server", "runs"]);
 
@@ -15,6 +16,7 @@ const everyMs = 60_000;
 /** Records that are looked at in one round of each kind. */
 const roundMax = 1_000;
 
+/** What the sweeper works with, and what counts as old, in milliseconds. */
 export interface SweeperOptions {
   readonly store: TaskStore;
   readonly writer: TaskWriter;
@@ -43,9 +45,10 @@ export class Sweeper implements AsyncDisposable {
     this.#loop = this.#run();
   }
 
-  /** Sweeps once, after a sweep that runs. */
+  /** Sweeps once, after a sweep that runs; not any more once the host stops. */
   async sweep(): Promise<void> {
     while (this.#sweeping !== undefined) await this.#sweeping.catch(() => {});
+    if (this.#stop.signal.aborted) return;
     this.#sweeping = this.#sweep();
     try {
       await this.#sweeping;
@@ -57,6 +60,7 @@ export class Sweeper implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#loop;
+    while (this.#sweeping !== undefined) await this.#sweeping.catch(() => {}); // one that was asked for
   }
 
   async #run(): Promise<void> {
@@ -69,15 +73,18 @@ export class Sweeper implements AsyncDisposable {
 
   async #sweep(): Promise<void> {
     const { store, slots, clock, inputMs, keepMs } = this.#options;
+    const { signal } = this.#stop;
     await slots.renew(); // a process that was suspended still holds what nobody took meanwhile
     for (const record of await store.abandoned(roundMax)) {
-      if (this.#stop.signal.aborted) return;
+      if (signal.aborted) return;
       await this.#putRight(record);
     }
     for (const record of await store.aged("waiting", clock.now() - inputMs as TimeMs, roundMax)) {
-      await this.#options.runner.end(taskOf(record), { kind: "no answer came" }, "refuse");
+      if (signal.aborted) return;
+      await this.#options.runner.end(taskOf(record), ifUnchanged(record, { kind: "no answer came" }), "refuse");
     }
     for (const record of await store.aged("terminal", clock.now() - keepMs as TimeMs, roundMax)) {
+      if (signal.aborted) return;
       await this.#forget(record);
     }
   }
@@ -86,7 +93,7 @@ export class Sweeper implements AsyncDisposable {
     const { runner, counters } = this.#options;
     if (runner.isActive(record)) return;
     if (record.run!.startedAt === null && record.run!.attempt < 2) return await this.#queueAgain(record);
-    const applied = await runner.end(taskOf(record), { kind: "host lost" }, "refuse");
+    const applied = await runner.end(taskOf(record), ifUnchanged(record, { kind: "host lost" }), "refuse");
     if (applied.kind === "changed") {
       logger.warning("Task {taskId} failed: the server restarted while it ran", { taskId: record.task.id });
       counters.add("tasks.lost");
@@ -98,20 +105,17 @@ export class Sweeper implements AsyncDisposable {
     const { slots, runSlots, runner, writer, counters } = this.#options;
     const lease = await slots.take({ caller: record.caller, contextId: record.task.contextId }, record.task.id);
     if ("kind" in lease) return;
-    let isQueued = false;
-    await writer.apply(taskOf(record), { kind: "queued again", fence: lease.fence }, {
+    const { fence, key } = lease;
+    const applied = await writer.apply(taskOf(record), ifUnchanged(record, { kind: "queued again", fence }), {
       whenFull: "refuse", // the next sweep tries again
-      how: (next) => ({
-        onDurable: () => {
-          if (next.run === null) return;
-          isQueued = true;
-          runSlots.waitAnyway(next.run.runId);
-        },
-      }),
+      afterwards: async (next) => {
+        if (next.run === null) return await slots.giveUp(key, fence);
+        runSlots.waitAnyway(next.run.runId);
+        counters.add("tasks.requeued");
+        runner.wait(next);
+      },
     });
-    if (!isQueued) return await slots.giveUp(lease);
-    counters.add("tasks.requeued");
-    runner.pump();
+    if (applied.kind !== "changed") await slots.giveUp(key, fence);
   }
 
   async #forget(record: TaskRecord): Promise<void> {
@@ -120,6 +124,14 @@ export class Sweeper implements AsyncDisposable {
     await inputs.forget(taskOf(record));
     counters.add("tasks.pruned");
   }
+}
+
+/** A list is old when its last record is looked at: the event only for the status, and the run, that were listed. */
+function ifUnchanged(listed: TaskRecord, event: TaskEvent): EventMaker {
+  return ({ task, run }) => {
+    const isSame = task.status.timestamp === listed.task.status.timestamp && run?.fence === listed.run?.fence;
+    return isSame ? event : undefined;
+  };
 }
 
 function taskOf(record: TaskRecord) {

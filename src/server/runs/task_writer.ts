@@ -23,6 +23,10 @@ export type Applied =
   /** The event is late or not this run's: nothing happened. */
   | { readonly kind: "dropped" };
 
+/** An event that is made in the mailbox, from the record as it stands there; undefined when it is out of date by then. */
+export type EventMaker = (record: TaskRecord) => TaskEvent | undefined;
+
+/** How an event is applied. */
 export interface ApplyOptions {
   /** How `next` is committed, asked in the mailbox: what holds then holds until it is durable. */
   readonly how?: (next: TaskRecord, before: TaskRecord) => CommitOptions;
@@ -60,13 +64,29 @@ export class TaskWriter {
     return this.#moment;
   }
 
-  /** Applies an event to a task of a caller, when its turn in the mailbox comes. */
-  async apply(task: { id: TaskId; caller: CallerName }, event: TaskEvent, options: ApplyOptions): Promise<Applied> {
-    return await this.#mailboxes.post(task.id, async () => {
-      const applied = await this.#applyUntilDone(task, event, options);
-      if (applied.kind === "changed") await options.afterwards?.(applied.record);
-      return applied;
-    });
+  /**
+   * Applies an event to a task of a caller, when its turn in the mailbox comes.
+   *
+   * What a full disk holds up waits outside the mailbox: a cancel meanwhile is answered at once, and when there is room
+   * again the first to try wins.
+   */
+  async apply(
+    task: { readonly id: TaskId; readonly caller: CallerName },
+    event: TaskEvent | EventMaker,
+    options: ApplyOptions,
+  ): Promise<Applied> {
+    const { clock, counters, stop } = this.#options;
+    for (let failures = 0;;) {
+      try {
+        return await this.#mailboxes.post(task.id, () => this.#item(task, event, options));
+      } catch (error) {
+        if (!(error instanceof StorageFull)) throw error;
+        if (options.whenFull === "refuse" || stop.aborted) return { kind: "refused", why: "storage full" };
+        if (failures === 0) logger.error("Cannot store a task, trying until it works: {error}", { error: error.cause });
+        counters.add("commit.retries");
+        await clock.sleep(Math.min(retryMsMax, retryMsMin * 2 ** failures++), stop).catch(() => {});
+      }
+    }
   }
 
   /** Does `item` in the mailbox of a task: nothing here changes the task meanwhile. */
@@ -79,34 +99,27 @@ export class TaskWriter {
     await this.#mailboxes.empty();
   }
 
-  async #applyUntilDone(
-    task: { id: TaskId; caller: CallerName },
-    event: TaskEvent,
+  async #item(
+    task: { readonly id: TaskId; readonly caller: CallerName },
+    event: TaskEvent | EventMaker,
     options: ApplyOptions,
   ): Promise<Applied> {
-    const { clock, counters, stop } = this.#options;
-    for (let failures = 0;;) {
-      try {
-        const applied = await this.#applyOnce(task, event, options);
-        if (applied !== "stale") return applied;
-      } catch (error) {
-        if (!(error instanceof StorageFull)) throw error;
-        if (options.whenFull === "refuse" || stop.aborted) return { kind: "refused", why: "storage full" };
-        if (failures === 0) logger.error("Cannot store a task, trying until it works: {error}", { error: error.cause });
-        counters.add("commit.retries");
-        await clock.sleep(Math.min(retryMsMax, retryMsMin * 2 ** failures++), stop).catch(() => {});
-      }
-    }
+    let applied: Applied | "stale";
+    do applied = await this.#applyOnce(task, event, options); while (applied === "stale");
+    if (applied.kind === "changed") await options.afterwards?.(applied.record);
+    return applied;
   }
 
   async #applyOnce(
-    task: { id: TaskId; caller: CallerName },
-    event: TaskEvent,
+    task: { readonly id: TaskId; readonly caller: CallerName },
+    given: TaskEvent | EventMaker,
     options: ApplyOptions,
   ): Promise<Applied | "stale"> {
     const { store } = this.#options;
     const record = await store.read(task.id, task.caller);
     if (record === undefined) return { kind: "refused", why: "not found" };
+    const event = typeof given === "function" ? given(record) : given;
+    if (event === undefined) return { kind: "dropped" };
     const decision = nextTask(record, event, this.#moment);
     switch (decision.kind) {
       case "refused":
@@ -145,6 +158,7 @@ export class TaskWriter {
   }
 }
 
+/** What the writer works with. */
 export interface TaskWriterOptions {
   readonly store: TaskStore;
   readonly clock: Clock;

@@ -14,6 +14,8 @@ export class BlobFiles {
   readonly #random: Random;
   readonly #files: RecordFiles;
   readonly #sweeping = new Map<TaskId, Promise<void>>();
+  /** Tasks with a blob that was put since the start: its record may be about to name it. */
+  readonly #fresh = new Set<TaskId>();
 
   constructor(options: { disk: Disk; random: Random; files: RecordFiles }) {
     this.#disk = options.disk;
@@ -30,7 +32,8 @@ export class BlobFiles {
   async put(taskId: TaskId, bytes: ReadableStream<Uint8Array>, bytesMax: number): Promise<BlobRef | "too large"> {
     const folder = this.#files.blobFolder(taskId);
     const temporary = join(folder, `${this.#random.hex(4)}.tmp`);
-    await this.#sweeping.get(taskId); // it does not know what is put now
+    this.#fresh.add(taskId);
+    await this.#sweeping.get(taskId); // it began before
     try {
       await this.#disk.makeFolder(folder);
       const ref = await this.#writeTemporary(temporary, bytes, bytesMax);
@@ -55,8 +58,9 @@ export class BlobFiles {
     return file.stream();
   }
 
-  /** Removes what no record names: a crash between a blob and its commit leaves such. `record` is the task's newest. */
+  /** Removes what `record` does not name: a crash between a blob and its commit leaves such. Not when one is put now. */
   async sweep(taskId: TaskId, record: TaskRecord | undefined): Promise<void> {
+    if (this.#fresh.has(taskId)) return;
     const sweep = this.#sweep(taskId, record);
     this.#sweeping.set(taskId, sweep.catch(() => {}));
     try {

@@ -109,6 +109,7 @@ export class Checkpointer implements AsyncDisposable {
   }
 }
 
+/** What the checkpointer works with. */
 export interface CheckpointerOptions {
   readonly journal: Journal;
   readonly target: CheckpointTarget;

@@ -24,6 +24,7 @@ export class FreeRoom {
   }
 }
 
+/** Where room is looked for, and how much is kept free. */
 export interface FreeRoomOptions {
   readonly clock: Clock;
   readonly disk: Disk;

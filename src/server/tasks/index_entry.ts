@@ -43,8 +43,3 @@ export function entryOf(record: TaskRecord): IndexEntry {
 export function dedupeName(caller: CallerName, { messageId, contextId }: DedupeKey): string {
   return JSON.stringify([caller, contextId, messageId]);
 }
-
-/** Orders records as a list shows them: by the time of their status, ties by id, both falling. */
-export function newestFirst({ task: a }: TaskRecord, { task: b }: TaskRecord): number {
-  return parseTime(b.status.timestamp) - parseTime(a.status.timestamp) || (a.id < b.id ? 1 : -1);
-}

@@ -54,6 +54,7 @@ export async function sweepBlobs(sweep: {
   readonly records: readonly TaskRecord[];
   readonly blobs: BlobFiles;
 }): Promise<void> {
+  if (sweep.records.length === 0) return;
   const withBlobs = new Set(namedTasks(sweep.entries).blobs);
   for (const record of sweep.records) {
     if (withBlobs.has(record.task.id)) await sweepOne(sweep.blobs, record.task.id, record);

@@ -54,7 +54,9 @@ export class Journal implements AsyncDisposable {
     while (this.#backlogBytes > backlogBytesMax && !this.#disposed) await this.#room.promise;
     if (this.#disposed) throw new StorageFull("Cannot store a task: the store is closed");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#pending.push({ taskId, line, onDurable, resolve, reject });
+    const bytes = new TextEncoder().encode(line + "\n");
+    this.#backlogBytes += bytes.length;
+    this.#pending.push({ taskId, bytes, onDurable, resolve, reject });
     this.#flushing ??= this.#flushAll();
     return await promise;
   }
@@ -70,9 +72,7 @@ export class Journal implements AsyncDisposable {
   async delete(closed: ClosedJournal): Promise<void> {
     await this.#options.disk.remove(closed.path);
     this.#closed = this.#closed.filter((other) => other !== closed);
-    this.#backlogBytes -= closed.bytes;
-    this.#room.resolve();
-    this.#room = Promise.withResolvers();
+    this.#free(closed.bytes);
   }
 
   /** Bytes in the running journal. */
@@ -112,19 +112,18 @@ export class Journal implements AsyncDisposable {
       return undefined;
     } catch (error) {
       await this.#abandonFile();
+      this.#free(joined(batch).length);
       return new StorageFull("Cannot store a task: the disk is full or refuses", { cause: error });
     }
   }
 
   async #flush(batch: readonly Pending[]): Promise<void> {
-    const text = batch.map(({ line }) => line + "\n").join("");
-    const bytes = new TextEncoder().encode(text);
+    const bytes = joined(batch);
     const { file } = this.#file ??= await this.#begin();
     await file.write(bytes);
     if (this.#options.durability === "disk") await file.flush();
     for (const { taskId } of batch) this.#ids.add(taskId);
     this.#goodBytes += bytes.length;
-    this.#backlogBytes += bytes.length;
     this.#options.counters.add("journal.flushes");
     this.#options.counters.add("journal.bytes", bytes.length);
     if (this.#goodBytes >= (this.#options.journalBytesMax ?? defaultJournalBytesMax)) this.#closeFile();
@@ -146,6 +145,13 @@ export class Journal implements AsyncDisposable {
       await disk.remove(path).catch(() => {});
       throw error;
     }
+  }
+
+  /** What waits for room goes on, as far as there is some. */
+  #free(bytes: number): void {
+    this.#backlogBytes -= bytes;
+    this.#room.resolve();
+    this.#room = Promise.withResolvers();
   }
 
   #closeFile(): void {
@@ -177,6 +183,7 @@ export class Journal implements AsyncDisposable {
   }
 }
 
+/** Where a journal lives and what its promises mean. */
 export interface JournalOptions {
   readonly disk: Disk;
   readonly folder: string;
@@ -188,7 +195,7 @@ export interface JournalOptions {
   readonly counters: Counters;
   /** Bytes after which a journal is closed and the next one begun; 16 MiB when absent. */
   readonly journalBytesMax?: number;
-  /** Bytes in journals that are not checkpointed yet, after which commits wait; 64 MiB when absent. */
+  /** Bytes that are not checkpointed yet, those on their way included, after which commits wait; 64 MiB when absent. */
   readonly backlogBytesMax?: number;
 }
 
@@ -200,10 +207,21 @@ interface OpenJournal {
 
 interface Pending {
   readonly taskId: TaskId;
-  readonly line: string;
+  /** The line, with its end. */
+  readonly bytes: Uint8Array;
   readonly onDurable: () => void;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
+}
+
+function joined(batch: readonly Pending[]): Uint8Array {
+  const all = new Uint8Array(batch.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  let place = 0;
+  for (const { bytes } of batch) {
+    all.set(bytes, place);
+    place += bytes.length;
+  }
+  return all;
 }
 
 /** Without a failure the line is durable. What `onDurable` throws is a bug of one commit, and told to that one only. */
@@ -224,6 +242,7 @@ export function journalName(number: number): string {
 
 /** The number of a journal by its name, and whether it was kept for its bad lines; undefined for another file. */
 export function journalNumber(name: string): { readonly number: number; readonly isBad: boolean } | undefined {
+  if (!name.startsWith("journal-")) return undefined; // nearly every name in the folder
   const [, digits, bad] = /^journal-(\d{1,15})\.jsonl(\.bad)?$/.exec(name) ?? [];
   return digits === undefined ? undefined : { number: Number(digits), isBad: bad !== undefined };
 }

@@ -180,6 +180,11 @@ export class MemoryTaskStore implements TaskStore {
     return Promise.resolve(due);
   }
 
+  /** How many follow a task now. */
+  get followers(): number {
+    return this.#feed.followers;
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve(this.#feed.close());
   }

@@ -71,7 +71,7 @@ export async function replayJournals(files: RecordFiles, content: JournalContent
     }
     records.push(newest);
   });
-  await files.sync();
+  if (content.tasks.size > 0) await files.sync();
   return { records, removed };
 }
 

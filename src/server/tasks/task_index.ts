@@ -3,7 +3,7 @@ import { isTerminal, type State } from "@/protocol/task.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import { dedupeName, entryOf, type IndexEntry } from "./index_entry.ts";
 import { readPageToken, writePageToken } from "./page_token.ts";
-import { SortedEntries } from "./sorted_entries.ts";
+import { byTime, SortedEntries } from "./sorted_entries.ts";
 import type { DedupeKey, TaskRecord } from "./task_record.ts";
 import type { Duplicate, ListQuery } from "./task_store.ts";
 
@@ -129,14 +129,13 @@ export class TaskIndex {
         for (let place = 0; place < end; place++) found.push(order.at(place)!);
       }
     }
-    return found.sort((a, b) => a.at - b.at).slice(0, limit).map(({ id }) => id);
+    return found.sort(byTime).slice(0, limit).map(({ id }) => id);
   }
 
   /** A caller's tasks that are not terminal, oldest first. */
   unfinished(caller: CallerName): readonly TaskId[] {
-    const orders = this.#callers.get(caller);
-    if (orders === undefined) return [];
-    return [...orders.byState].filter(([state]) => !isTerminal(state)).flatMap(([, order]) => order.ids());
+    const states = [...this.#callers.get(caller)?.byState ?? []].filter(([state]) => !isTerminal(state));
+    return states.flatMap(([, order]) => [...order]).sort(byTime).map(({ id }) => id);
   }
 
   /** A caller's oldest terminal task that nothing waits for. */
@@ -146,7 +145,7 @@ export class TaskIndex {
       if (!isTerminal(state)) continue;
       for (let place = 0; place < order.length; place++) {
         const entry = order.at(place)!;
-        if (oldest !== undefined && oldest.at <= entry.at) break;
+        if (oldest !== undefined && byTime(oldest, entry) < 0) break;
         if (entry.forgettable) oldest = entry;
       }
     }
@@ -155,7 +154,7 @@ export class TaskIndex {
 
   /** Tasks with a webhook that wants to be told something at `now`, longest due first. */
   duePushes(now: TimeMs): readonly TaskId[] {
-    return [...this.#pushes.values()].filter(({ pushAt }) => pushAt! <= now).sort((a, b) => a.pushAt! - b.pushAt!)
+    return [...this.#pushes.values()].filter(({ pushAt }) => pushAt! <= now).sort(byPushAt)
       .map(({ id }) => id);
   }
 
@@ -221,4 +220,8 @@ function total({ order, fits }: OrderOfQuery, start: number): number {
 
 function byQueuedAt(a: IndexEntry, b: IndexEntry): number {
   return a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1);
+}
+
+function byPushAt(a: IndexEntry, b: IndexEntry): number {
+  return a.pushAt! - b.pushAt! || (a.id < b.id ? -1 : 1);
 }

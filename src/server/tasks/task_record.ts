@@ -33,11 +33,13 @@ export interface TaskRecord {
   readonly usage?: Usage;
 }
 
+/** A status and its number. */
 export interface LoggedStatus {
   readonly seq: Seq;
   readonly status: StatusJson;
 }
 
+/** The run that a record is waiting for or being worked by. */
 export interface RunState {
   readonly runId: RunId;
   /** 1, or 2 when it was queued again after a crash before it began. */
@@ -50,6 +52,7 @@ export interface RunState {
   readonly deadline: TimeMs | null;
 }
 
+/** Tokens of a model, summed over a task's runs. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;

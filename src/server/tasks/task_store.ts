@@ -61,13 +61,16 @@ export interface TaskStore extends AsyncDisposable {
   duePushes(now: TimeMs, limit: number, leaseMs: number): Promise<readonly DuePush[]>;
 }
 
+/** What became of a new task. */
 export type Created = { readonly kind: "created" } | Duplicate | {
   readonly kind: "full";
   readonly of: "tasks" | "disk";
 };
 
+/** A dedupe key that is in use: by the same message, or by another one. */
 export type Duplicate = { readonly kind: "duplicate"; readonly taskId: TaskId } | { readonly kind: "conflict" };
 
+/** What goes with a commit, in the same step. */
 export interface CommitOptions {
   /** Commits as the run with this fence. Absent for what is not the run's own: a cancel, a sweep. */
   readonly as?: Fence;
@@ -77,6 +80,7 @@ export interface CommitOptions {
   readonly onDurable?: () => void;
 }
 
+/** One page of a list. */
 export interface TaskPage {
   readonly kind: "page";
   readonly tasks: readonly TaskRecord[];
@@ -85,6 +89,7 @@ export interface TaskPage {
   readonly total: number;
 }
 
+/** What a list is asked for (A2A 1.0 §3.1.4). Filters that are absent let everything through. */
 export interface ListQuery {
   readonly caller: CallerName;
   readonly contextId?: string;
@@ -97,6 +102,7 @@ export interface ListQuery {
   readonly pageToken: string;
 }
 
+/** What a follower is given. */
 export type FollowItem =
   | { readonly kind: "record"; readonly record: TaskRecord }
   | { readonly kind: "progress"; readonly progress: Progress };
@@ -109,11 +115,13 @@ export interface Progress {
   readonly text: string;
 }
 
+/** One caller's one conversation. */
 export interface ContextKey {
   readonly caller: CallerName;
   readonly contextId: string;
 }
 
+/** The right to run in a context, held until `until` unless renewed. */
 export interface Lease {
   readonly key: ContextKey;
   readonly taskId: TaskId;
@@ -122,11 +130,13 @@ export interface Lease {
   readonly until: number;
 }
 
+/** Another task has the context. */
 export interface Busy {
   readonly kind: "busy";
   readonly taskId: TaskId;
 }
 
+/** A webhook to send to, and the record that says what. */
 export interface DuePush {
   readonly record: TaskRecord;
   readonly configId: string;

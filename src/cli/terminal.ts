@@ -1,0 +1,36 @@
+/**
+ * Yields the messages that come on standard input: at a terminal each line that is not blank, with a prompt before it;
+ * from a pipe or a file all of it as one.
+ */
+export async function* inputMessages(prompt: string): AsyncGenerator<string, void, void> {
+  const isTerminal = Deno.stdin.isTerminal();
+  const showPrompt = () => isTerminal && Deno.stderr.writeSync(new TextEncoder().encode(prompt));
+  showPrompt();
+  let rest = "";
+  for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    rest += chunk;
+    if (!isTerminal) continue;
+    const lines = rest.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) {
+      if (line.trim() !== "") yield line;
+      showPrompt();
+    }
+  }
+  if (rest.trim() !== "") yield rest.replace(/\n+$/, "");
+}
+
+/** Calls `interrupt` on the first SIGINT; a second one ends the process as the system does. */
+export function onInterrupt(interrupt: () => void): Disposable {
+  let isOn = true;
+  const stop = () => {
+    if (isOn) Deno.removeSignalListener("SIGINT", listener);
+    isOn = false;
+  };
+  const listener = () => {
+    stop();
+    interrupt();
+  };
+  Deno.addSignalListener("SIGINT", listener);
+  return { [Symbol.dispose]: stop };
+}

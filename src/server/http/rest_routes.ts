@@ -1,0 +1,128 @@
+import { A2AError, toHttpError } from "@/protocol/errors.ts";
+import { answerMediaType } from "@/protocol/content_types.ts";
+import { parseJson } from "@/protocol/json_body.ts";
+import { protocolVersion } from "@/protocol/protocol_version.ts";
+import type { Method } from "@/protocol/request_types.ts";
+import { parseRest } from "@/protocol/requests.ts";
+import type { StreamJson } from "@/protocol/task.ts";
+import type { Call, Outcome } from "@/server/operations/call.ts";
+import { jsonAnswer, lateAnswer, restErrorAnswer } from "./answers.ts";
+import { internalError, type RouteOptions } from "./route_options.ts";
+import { sseResponse } from "./sse_response.ts";
+
+/** What a request over HTTP+JSON asks for: a method with the fields of its path, or why there is none. */
+export type RestMatch =
+  | { readonly kind: "method"; readonly method: Method; readonly path: Readonly<Record<string, string>> }
+  | { readonly kind: "wrong verb"; readonly allow: readonly string[] }
+  | { readonly kind: "no route" };
+
+interface RestRoute {
+  readonly verb: string;
+  readonly pattern: RegExp;
+  readonly method: Method;
+}
+
+const id = "(?<id>[^/]+?)";
+const taskId = "(?<taskId>[^/]+)";
+
+/** The paths of A2A 1.0 §5.3, §11.3, below the interface's address; the card at 000's path too. */
+const routes: readonly RestRoute[] = [
+  route("POST", "message:send", "SendMessage"),
+  route("POST", "message:stream", "SendStreamingMessage"),
+  route("GET", "tasks", "ListTasks"),
+  route("POST", `tasks/${id}:cancel`, "CancelTask"),
+  // The specification says POST, its protobuf GET; clients do both (protocol.md C1).
+  route("POST", `tasks/${id}:subscribe`, "SubscribeToTask"),
+  route("GET", `tasks/${id}:subscribe`, "SubscribeToTask"),
+  route("POST", `tasks/${taskId}/pushNotificationConfigs`, "CreateTaskPushNotificationConfig"),
+  route("GET", `tasks/${taskId}/pushNotificationConfigs`, "ListTaskPushNotificationConfigs"),
+  route("GET", `tasks/${taskId}/pushNotificationConfigs/${id}`, "GetTaskPushNotificationConfig"),
+  route("DELETE", `tasks/${taskId}/pushNotificationConfigs/${id}`, "DeleteTaskPushNotificationConfig"),
+  route("GET", "extendedAgentCard", "GetExtendedAgentCard"),
+  route("GET", "card", "GetExtendedAgentCard"),
+  route("GET", "tasks/(?<id>[^/:]+)", "GetTask"),
+];
+
+/** Finds what a verb and a path below `/a2a/v1/` ask for. */
+export function matchRest(verb: string, path: string): RestMatch {
+  const allow = new Set<string>();
+  for (const { verb: expected, pattern, method } of routes) {
+    const match = pattern.exec(path);
+    if (match === null) continue;
+    if (verb !== expected) {
+      allow.add(expected);
+      continue;
+    }
+    const fields = decoded(match.groups ?? {});
+    if (fields !== undefined) return { kind: "method", method, path: fields };
+  }
+  return allow.size > 0 ? { kind: "wrong verb", allow: [...allow] } : { kind: "no route" };
+}
+
+/** Answers a request over HTTP+JSON of an authenticated caller, given its body (A2A 1.0 §11). Never throws. */
+export async function answerRest(
+  request: Request,
+  { bytes, call, match, options }: {
+    bytes: Uint8Array;
+    call: Call;
+    match: RestMatch & { kind: "method" };
+    options: RouteOptions;
+  },
+): Promise<Response> {
+  const contentType = answerType(request);
+  const refuse = (error: A2AError) => restErrorAnswer(error, contentType);
+  const query = new URL(request.url).searchParams;
+  const version = protocolVersion({
+    header: request.headers.get("A2A-Version"),
+    query: query.get("A2A-Version"),
+    strict: options.strictVersion,
+  });
+  if (version instanceof A2AError) return refuse(version);
+  if (version === "0.3") return refuse(new A2AError("VERSION_NOT_SUPPORTED"));
+  const body = bytes.length === 0 ? undefined : parseJson(bytes);
+  if (body instanceof A2AError) return refuse(body);
+  const { method, path } = match;
+  const parsed = parseRest(method, { path, query, body: body?.value });
+  if (parsed instanceof A2AError) return refuse(parsed);
+  try {
+    const outcome = await options.operate(method, parsed, call);
+    return outcome instanceof A2AError ? refuse(outcome) : await answered(outcome, { method, contentType, options });
+  } catch (error) {
+    return refuse(internalError(method, error));
+  }
+}
+
+/** The media type that a request over HTTP+JSON is answered with (protocol.md C2). */
+export function answerType(request: Request): string {
+  return answerMediaType({ accept: request.headers.get("Accept"), contentType: request.headers.get("Content-Type") });
+}
+
+async function answered(
+  outcome: Outcome,
+  { method, contentType, options }: { method: Method; contentType: string; options: RouteOptions },
+): Promise<Response> {
+  const { clock } = options;
+  const failed = (error: unknown) => JSON.stringify(toHttpError(internalError(method, error)).body);
+  switch (outcome.kind) {
+    case "value":
+      return jsonAnswer(JSON.stringify(outcome.value), { contentType });
+    case "later":
+      return await lateAnswer(outcome.value.then(JSON.stringify, failed), { clock, contentType });
+    case "stream":
+      return sseResponse<StreamJson>({ events: outcome.events, format: JSON.stringify, failure: failed, clock });
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function route(verb: string, path: string, method: Method): RestRoute {
+  return { verb, pattern: new RegExp(`^${path}$`), method };
+}
+
+function decoded(groups: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  try {
+    return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]));
+  } catch {
+    return undefined; // a broken percent sequence is no path of ours
+  }
+}

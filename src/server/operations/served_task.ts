@@ -1,0 +1,41 @@
+import type { ArtifactJson, PartJson, StreamJson, TaskJson } from "@/protocol/task.ts";
+import { taskView, type TaskViewOptions } from "@/protocol/task_view.ts";
+import type { TaskStore } from "@/server/tasks/task_store.ts";
+
+/** Gives what of a task is served: as much as was asked for, with the bytes that lie beside it in their places. */
+export async function servedTask(
+  task: TaskJson,
+  store: Pick<TaskStore, "openBlob">,
+  options: TaskViewOptions = {},
+): Promise<TaskJson> {
+  const view = taskView(task, options);
+  if (view.artifacts === undefined) return view;
+  return { ...view, artifacts: await Promise.all(view.artifacts.map((one) => servedArtifact(one, { task, store }))) };
+}
+
+/** The same for an event of a stream. */
+export async function servedEvent(event: StreamJson, store: Pick<TaskStore, "openBlob">): Promise<StreamJson> {
+  if ("task" in event) return { task: await servedTask(event.task, store) };
+  if (!("artifactUpdate" in event)) return event;
+  const { artifactUpdate } = event;
+  const task = { id: artifactUpdate.taskId };
+  return {
+    artifactUpdate: { ...artifactUpdate, artifact: await servedArtifact(artifactUpdate.artifact, { task, store }) },
+  };
+}
+
+interface Source {
+  readonly task: Pick<TaskJson, "id">;
+  readonly store: Pick<TaskStore, "openBlob">;
+}
+
+async function servedArtifact(artifact: ArtifactJson, source: Source): Promise<ArtifactJson> {
+  if (!artifact.parts.some(({ raw }) => typeof raw === "object")) return artifact;
+  return { ...artifact, parts: await Promise.all(artifact.parts.map((part) => servedPart(part, source))) };
+}
+
+async function servedPart(part: PartJson, { task, store }: Source): Promise<PartJson> {
+  if (typeof part.raw !== "object") return part;
+  const stream = await store.openBlob(task.id, part.raw);
+  return { ...part, raw: (await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).bytes()).toBase64() };
+}

@@ -1,0 +1,190 @@
+import { type CommitGate, createCommitGate, stateWord } from "@tests/fakes/commit_gate.ts";
+import { createFaultyDisk, type FaultyDisk } from "@tests/fakes/faulty_disk.ts";
+import { createScriptedSessions, type ScriptedSessions } from "@tests/fakes/scripted_sessions.ts";
+import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
+import { createTestRandom } from "@tests/fakes/test_random.ts";
+import { Counters } from "@/counters.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import type { PartJson, StreamJson, TaskJson } from "@/protocol/task.ts";
+import type { Refused } from "@/server/runs/refusal.ts";
+import { type RunLimits, RunService, type RunServiceOptions } from "@/server/runs/run_service.ts";
+import type { Accepted, Submission } from "@/server/runs/submission.ts";
+import { MemoryTaskStore } from "@/server/tasks/memory_task_store.ts";
+import type { TaskRecord } from "@/server/tasks/task_record.ts";
+import type { TaskStore } from "@/server/tasks/task_store.ts";
+import { systemClock } from "@/time/clock.ts";
+import { createDisk } from "@/workspace/disk.ts";
+import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
+
+/** Who sends unless a test says otherwise. */
+export const alice = "alice" as CallerName;
+/** Someone else. */
+export const bob = "bob" as CallerName;
+
+/** A message as a test writes it. */
+export interface Sent {
+  readonly caller?: CallerName;
+  readonly contextId?: string;
+  readonly taskId?: TaskId;
+  readonly messageId?: string;
+  readonly parts?: readonly PartJson[];
+  readonly hops?: number;
+  /** Asks for dedupe, with this hash of the body. */
+  readonly dedupe?: string;
+  readonly push?: Submission["push"];
+}
+
+/** A run service over scripted sessions and a store in memory whose commits a test can hold. */
+export interface RunFixture extends AsyncDisposable {
+  readonly runs: RunService;
+  readonly clock: TestClock;
+  readonly counters: Counters;
+  readonly store: TaskStore;
+  readonly gate: CommitGate;
+  readonly sessions: ScriptedSessions;
+  readonly paths: WorkspacePaths;
+  readonly disk: FaultyDisk;
+  /** Another service over the same store and clock, with sessions of its own; not disposed of with this. */
+  newService(options?: Partial<RunServiceOptions>): { readonly runs: RunService; readonly sessions: ScriptedSessions };
+  submit(text: string, sent?: Sent): Promise<Accepted | Refused>;
+  /** Submits what must be accepted. */
+  send(text: string, sent?: Sent): Promise<Accepted>;
+  record(id: TaskId, caller?: CallerName): Promise<TaskRecord>;
+  /** `working`, `input-required`. */
+  state(id: TaskId, caller?: CallerName): Promise<string>;
+  cancel(id: TaskId, caller?: CallerName): ReturnType<RunService["cancel"]>;
+  /** The events of `follow`, until the task is terminal. */
+  follow(id: TaskId, caller?: CallerName, signal?: AbortSignal): Promise<AsyncIterableIterator<StreamJson>>;
+}
+
+export interface RunFixtureOptions {
+  readonly limits?: Partial<RunLimits>;
+  readonly service?: Partial<RunServiceOptions>;
+  readonly storedTasksMax?: number;
+  /** Stands around the store, as the service sees it. */
+  readonly wrap?: (store: TaskStore) => TaskStore;
+}
+
+/** The limits of product.md §7. */
+export const defaultLimits: RunLimits = {
+  hopsMax: 8,
+  runsMax: 3,
+  queuedMax: 32,
+  runMs: 24 * 60 * 60 * 1000,
+  inputMs: 30 * 24 * 60 * 60 * 1000,
+  keepMs: 30 * 24 * 60 * 60 * 1000,
+  fileBytesMax: 1024 * 1024,
+};
+
+/** Makes a service; its first sweep, over nothing, is done. */
+export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixture> {
+  const temp = await makeTempFolder();
+  const clock = createTestClock();
+  const disk = createFaultyDisk(createDisk(systemClock), clock);
+  const gate = createCommitGate();
+  const counters = new Counters();
+  const paths = workspacePaths(temp.path);
+  const memory = new MemoryTaskStore({
+    clock,
+    beforeCommit: gate.beforeCommit,
+    storedTasksMax: options.storedTasksMax,
+  });
+  const store = options.wrap?.(memory) ?? memory;
+  const limits = { ...defaultLimits, ...options.limits };
+  const random = createTestRandom();
+  const newService: RunFixture["newService"] = (more = {}) => {
+    const sessions = createScriptedSessions();
+    const parts = { store, sessions, clock, random, counters, limits, disk, paths, notify: undefined };
+    return { sessions, runs: new RunService({ ...parts, ...options.service, ...more }) };
+  };
+  const { runs, sessions } = newService();
+  await clock.settle();
+  return {
+    ...{ runs, sessions, clock, counters, store, gate, paths, disk, newService },
+    ...doorsOf(runs, store),
+    async [Symbol.asyncDispose]() {
+      const closing = runs[Symbol.asyncDispose]();
+      await clock.advance(6_000); // a turn that ignores its abort is killed after 5 s
+      await closing;
+      await store[Symbol.asyncDispose]();
+      await temp[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The short forms of a fixture, for any service. */
+export function doorsOf(runs: RunService, store: TaskStore) {
+  const record = async (id: TaskId, caller = alice) => {
+    const found = await store.read(id, caller);
+    if (found === undefined) throw new Error(`There is no task ${id} of ${caller}`);
+    return found;
+  };
+  const submit = (text: string, sent: Sent = {}) => runs.submit(submission(text, sent));
+  return {
+    record,
+    submit,
+    async send(text: string, sent: Sent = {}) {
+      const answer = await submit(text, sent);
+      if (answer.kind === "refused") throw new Error(`Refused: ${answer.why}`);
+      return answer;
+    },
+    state: async (id: TaskId, caller = alice) => stateWord(await record(id, caller)),
+    cancel: (id: TaskId, caller = alice) => runs.cancel(id, caller),
+    async follow(id: TaskId, caller = alice, signal = new AbortController().signal) {
+      const followed = await runs.follow(id, caller, signal);
+      if (followed.kind === "refused") throw new Error(`Refused: ${followed.why}`);
+      return followed.events;
+    },
+  };
+}
+
+let messages = 0;
+
+/** What `text` is submitted as; each message has an id of its own unless it is given one. */
+export function submission(text: string, sent: Sent = {}): Submission {
+  const { caller = alice, contextId, taskId, hops = 0, push, dedupe } = sent;
+  const messageId = sent.messageId ?? `m${++messages}`;
+  const message = {
+    messageId,
+    role: "ROLE_USER" as const,
+    parts: sent.parts ?? [{ text }],
+    ...(contextId !== undefined && { contextId }),
+    ...(taskId !== undefined && { taskId }),
+  };
+  const until = Date.parse("2026-10-09T12:00:00.000Z") as NonNullable<Submission["dedupe"]>["until"];
+  return {
+    caller,
+    hops,
+    message,
+    ...(push && { push }),
+    ...(dedupe !== undefined && { dedupe: { messageId, contextId: contextId ?? "", bodyHash: dedupe, until } }),
+  };
+}
+
+/** All events until the end. */
+export async function allOf<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** Short: `task working`, `completed`, `response =text`, `response +text` (appended), `… .` (last chunk), `file name`. */
+export function briefEvent(event: StreamJson): string {
+  if ("task" in event) return `task ${stateWord(event)}`;
+  if ("statusUpdate" in event) return stateWord({ task: event.statusUpdate as unknown as TaskJson });
+  const { artifact, append, lastChunk } = event.artifactUpdate;
+  if (artifact.artifactId !== "response") return `file ${artifact.name}`;
+  const text = artifact.parts.map((part) => part.text).join("");
+  return `response ${append ? "+" : "="}${text}${lastChunk ? "." : ""}`;
+}
+
+/** The events until the end, short. */
+export async function briefly(events: AsyncIterable<StreamJson>): Promise<string[]> {
+  return (await allOf(events)).map(briefEvent);
+}
+
+/** The text of a task's status message. */
+export function statusText(task: TaskJson): string | undefined {
+  return task.status.message?.parts.map((part) => part.text).join("");
+}
