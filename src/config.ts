@@ -1,4 +1,17 @@
-import { bytes, choice, duration, optional, type Setting, setting, wholeNumber } from "./setting_kinds.ts";
+import {
+  addressRanges,
+  baseUrl,
+  bytes,
+  choice,
+  duration,
+  flag,
+  line,
+  listenAddress,
+  optional,
+  type Setting,
+  setting,
+  wholeNumber,
+} from "./setting_kinds.ts";
 
 /** Where a value came from, the strongest first. */
 export type Source = "flag" | "environment" | "file" | "default" | "none";
@@ -17,6 +30,39 @@ export interface Configured<T> {
  * length need no special case.
  */
 export const settings = {
+  enabled: setting("Enabled", flag(), {
+    default: "true",
+    doc: "Whether other agents are answered: the endpoints, their tasks and sessions",
+  }),
+  listen: setting("Listen", listenAddress(), {
+    default: "127.0.0.1:5099",
+    doc: "Where the endpoints listen. Port 0 takes any that is free",
+  }),
+  publicUrl: optional("PublicUrl", baseUrl(), {
+    doc:
+      "Where others reach the endpoints from outside, for the card. When absent, the card says what its reader asked for",
+  }),
+  trustedProxies: setting("TrustedProxies", addressRanges(), {
+    default: "",
+    doc: "Whose `X-Forwarded-Proto` and `X-Forwarded-Host` count for the addresses on the card",
+  }),
+  strictVersion: setting("StrictVersion", flag(), {
+    default: "false",
+    doc: "Whether a request that names no version of A2A is refused, as the specification has it",
+  }),
+  bodyBytesMax: setting("MaxBodyBytes", bytes("0 is none"), {
+    default: "32MiB",
+    doc: "The largest body of a request. 0 means no limit",
+  }),
+  cardName: setting("Card:Name", line(200), {
+    default: "Volcanic assistant",
+    doc: "The name on the public card, and on a caller's card when `card.json` gives none",
+  }),
+  cardDescription: setting("Card:Description", line(1000), {
+    default: "A personal assistant that talks and works with other agents on behalf of its owner.",
+    doc:
+      "The description on the public card, and on a caller's card when neither `card.json` nor `PERSONA.md` gives one",
+  }),
   engine: optional("Engine", choice("faux", "llm", "acp", "exec"), {
     doc: "What thinks. When absent, exactly one of the engines' own settings must say",
   }),

@@ -18,6 +18,18 @@ Deno.test("readConfig() gives each default, read by the setting's own parser [§
   const config = read({});
   const rows = Object.entries(config).map(([name, { value, source }]) => [name, value, source]);
   deepStrictEqual(rows, [
+    ["enabled", true, "default"],
+    ["listen", { hostname: "127.0.0.1", port: 5099 }, "default"],
+    ["publicUrl", undefined, "none"],
+    ["trustedProxies", [], "default"],
+    ["strictVersion", false, "default"],
+    ["bodyBytesMax", 33_554_432, "default"],
+    ["cardName", "Volcanic assistant", "default"],
+    [
+      "cardDescription",
+      "A personal assistant that talks and works with other agents on behalf of its owner.",
+      "default",
+    ],
     ["engine", undefined, "none"],
     ["maxHops", 3, "default"],
     ["sessionIdleMs", 1_800_000, "default"],
@@ -47,6 +59,12 @@ Deno.test("settings name themselves three ways, each once [§16 names]", () => {
     const names = Object.values(settings).map((setting) => setting[field].toLowerCase());
     strictEqual(new Set(names).size, names.length);
   }
+});
+
+Deno.test("settings of a group have the group in their names [§16 names]", () => {
+  const { key, env, flag } = settings.cardName;
+  deepStrictEqual([key, env, flag], ["Card:Name", "A2A__Card__Name", "card-name"]);
+  strictEqual(read({ file: file({ "Card:Name": "Bo" }) }).cardName.value, "Bo");
 });
 
 Deno.test("readConfig() takes flag over environment over file over default, and says which [§16 precedence]", () => {

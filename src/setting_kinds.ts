@@ -1,3 +1,5 @@
+import { type AddressRange, parseAddressRange } from "./address_range.ts";
+
 /** What a setting's values look like. `parse` gives the value of a text, or undefined when the text is not one. */
 export interface Kind<T> {
   /** Ends the sentence "expected ...". */
@@ -88,6 +90,64 @@ export function bytes(zero: Zero = "0 is 0"): Kind<number> {
     expects: "a size in bytes or like 512KiB, 10MiB or 1GiB",
     parse: (text) => limit(parseBytes(text), zero),
   };
+}
+
+/** Yes or no. */
+export function flag(): Kind<boolean> {
+  return {
+    expects: "true or false",
+    parse: (text) => /^true$/i.test(text) || (/^false$/i.test(text) ? false : undefined),
+  };
+}
+
+/** One line for people to read: at least one character, no controls. */
+export function line(charsMax: number): Kind<string> {
+  return {
+    expects: `a line of 1 to ${charsMax} characters`,
+    parse: (text) => text !== "" && text.length <= charsMax && !/\p{Cc}/u.test(text) ? text : undefined,
+  };
+}
+
+/** Where a listener is bound. */
+export interface ListenAddress {
+  /** A name or an address, without brackets. */
+  readonly hostname: string;
+  /** 0: any that is free. */
+  readonly port: number;
+}
+
+/** A host and a port; an IPv6 address in brackets. */
+export function listenAddress(): Kind<ListenAddress> {
+  return { expects: "an address with a port like 127.0.0.1:5099 or [::1]:5099", parse: parseListenAddress };
+}
+
+/** The address of a server, with the path that comes before its own paths. */
+export function baseUrl(): Kind<URL> {
+  return { expects: "an absolute http or https URL without user, query and fragment", parse: parseBaseUrl };
+}
+
+/** Addresses and ranges of addresses, with commas between them. */
+export function addressRanges(): Kind<readonly AddressRange[]> {
+  return {
+    expects: "addresses and ranges like 127.0.0.1, 10.0.0.0/8, fd00::/8",
+    parse(text) {
+      const ranges = text.split(/[\s,]+/).filter((part) => part !== "").map(parseAddressRange);
+      return ranges.every((range) => range !== undefined) ? ranges : undefined;
+    },
+  };
+}
+
+function parseListenAddress(text: string): ListenAddress | undefined {
+  const [, v6, host, digits] = /^(?:\[([^\]/]+)\]|([a-z0-9.-]{1,253})):(\d{1,5})$/i.exec(text) ?? [];
+  const port = Number(digits);
+  if (!(port <= 65_535) || (v6 !== undefined && !(v6.includes(":") && parseAddressRange(v6)))) return undefined;
+  return { hostname: (v6 ?? host!).toLowerCase(), port };
+}
+
+function parseBaseUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  const isBare = url?.username === "" && url.password === "" && !/[?#]/.test(text);
+  return url && isBare && /^https?:\/\//i.test(text) && text.length <= 2000 ? url : undefined;
 }
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,5 +1,17 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { bytes, choice, duration, optional, setting, wholeNumber } from "./setting_kinds.ts";
+import {
+  addressRanges,
+  baseUrl,
+  bytes,
+  choice,
+  duration,
+  flag,
+  line,
+  listenAddress,
+  optional,
+  setting,
+  wholeNumber,
+} from "./setting_kinds.ts";
 
 const durations: readonly [string, number | undefined][] = [
   ["00:30:00", 1_800_000],
@@ -90,3 +102,87 @@ Deno.test("setting() makes the three names of a key, a nested and a client one t
 Deno.test("optional() makes a row without a default", () => {
   strictEqual(optional("Engine", choice("faux"), { doc: "" }).default, undefined);
 });
+
+const flags: readonly [string, boolean | undefined][] = [
+  ["true", true],
+  ["False", false],
+  ["1", undefined],
+  ["yes", undefined],
+  ["constructor", undefined],
+  ["", undefined],
+];
+for (const [text, value] of flags) {
+  Deno.test(`flag() reads ${JSON.stringify(text)} as ${value}`, () => strictEqual(flag().parse(text), value));
+}
+
+const lines: readonly [string, string | undefined][] = [
+  ["Eugene's assistant", "Eugene's assistant"],
+  ["x".repeat(20), "x".repeat(20)],
+  ["x".repeat(21), undefined],
+  ["two\nlines", undefined],
+  ["a\u001bb", undefined],
+  ["", undefined],
+];
+for (const [text, value] of lines) {
+  Deno.test(`line() reads ${JSON.stringify(text)} as ${value}`, () => strictEqual(line(20).parse(text), value));
+}
+
+const listens: readonly [string, { hostname: string; port: number } | undefined][] = [
+  ["127.0.0.1:5099", { hostname: "127.0.0.1", port: 5099 }],
+  ["0.0.0.0:0", { hostname: "0.0.0.0", port: 0 }],
+  ["LocalHost:80", { hostname: "localhost", port: 80 }],
+  ["[::1]:5099", { hostname: "::1", port: 5099 }],
+  ["[::]:65535", { hostname: "::", port: 65_535 }],
+  ["::1:5099", undefined],
+  ["[::1]", undefined],
+  ["[::g]:1", undefined],
+  ["[::1/128]:1", undefined],
+  ["[127.0.0.1]:1", undefined],
+  ["127.0.0.1", undefined],
+  ["127.0.0.1:65536", undefined],
+  ["127.0.0.1:", undefined],
+  [":5099", undefined],
+  ["5099", undefined],
+  ["http://127.0.0.1:5099", undefined],
+  ["a b:1", undefined],
+  ["", undefined],
+];
+for (const [text, value] of listens) {
+  Deno.test(`listenAddress() reads ${JSON.stringify(text)} as ${JSON.stringify(value)} [§3 listen]`, () => {
+    deepStrictEqual(listenAddress().parse(text), value);
+  });
+}
+
+const urls: readonly [string, string | undefined][] = [
+  ["https://a2a.example.com", "https://a2a.example.com/"],
+  ["HTTP://Example.com:8080/peer/", "http://example.com:8080/peer/"],
+  ["https://example.com/?x=1", undefined],
+  ["https://example.com/?", undefined],
+  ["https://example.com/#x", undefined],
+  ["https://bob:pw@example.com", undefined],
+  ["ftp://example.com", undefined],
+  ["https:example.com", undefined],
+  ["example.com", undefined],
+  ["/a2a", undefined],
+  ["https://", undefined],
+  [`https://example.com/${"x".repeat(2000)}`, undefined],
+  ["", undefined],
+];
+for (const [text, value] of urls) {
+  Deno.test(`baseUrl() reads ${JSON.stringify(text.slice(0, 40))} as ${value} [§5.3 public-url]`, () => {
+    strictEqual(baseUrl().parse(text)?.href, value);
+  });
+}
+
+const ranges: readonly [string, number | undefined][] = [
+  ["", 0],
+  ["127.0.0.1", 1],
+  ["127.0.0.1, ::1,10.0.0.0/8 fd00::/8", 4],
+  ["127.0.0.1,proxy.example.com", undefined],
+  ["10.0.0.1/8", undefined],
+];
+for (const [text, count] of ranges) {
+  Deno.test(`addressRanges() reads ${JSON.stringify(text)} as ${count} ranges [case 20]`, () => {
+    strictEqual(addressRanges().parse(text)?.length, count);
+  });
+}

@@ -1,3 +1,4 @@
+import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
@@ -20,6 +21,7 @@ export interface Requirement {
  * Ids never change their meaning: a promise that is given up is removed, a new one gets a new slug.
  */
 export const requirements: readonly Requirement[] = [
+  ...commandLineRequirements,
   ...settingRequirements,
   ...fileRequirements,
   ...storeRequirements,

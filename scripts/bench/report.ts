@@ -50,6 +50,6 @@ function limitText(row: Row): string {
 }
 
 function numberText(value: number): string {
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  if (value >= 100) return value.toLocaleString("en-GB", { maximumFractionDigits: 0 });
+  return value.toPrecision(3);
 }

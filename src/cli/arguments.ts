@@ -12,25 +12,18 @@ import {
   option,
   optional,
   or,
-  type Parser,
   string,
-  text,
   withDefault,
 } from "@optique/core";
 import { runParser } from "@optique/core/facade";
-import { settings } from "@/config.ts";
 import { version } from "@/version.ts";
+import { type CallersArguments, callersParser } from "./callers_arguments.ts";
+import { common, type CommonArguments, workspace } from "./common_arguments.ts";
 
 /** A command line that was understood. `flags` are the settings that it sets, by flag name. */
-export type Arguments = (TryArguments | TasksListArguments | TasksShowArguments | ConfigArguments) & CommonArguments;
-
-/** What every command takes. */
-export interface CommonArguments {
-  readonly json: boolean;
-  /** `--config`. */
-  readonly configFile: string | undefined;
-  readonly flags: Readonly<Record<string, string>>;
-}
+export type Arguments =
+  & (TryArguments | TasksListArguments | TasksShowArguments | CallersArguments | ConfigArguments)
+  & CommonArguments;
 
 /** `try`: one message, or a conversation, through a folder. */
 export interface TryArguments {
@@ -94,24 +87,6 @@ export function parseArguments(
   for (const [flag, value] of Object.entries(given)) if (value !== undefined) flags[flag] = value;
   return { json, configFile, flags, ...rest } as Arguments;
 }
-
-/** Every row of the settings table as a flag; its value is judged with all the others, by `readConfig`. */
-const settingFlags = object(Object.fromEntries(
-  Object.values(settings).map(({ flag, doc }) => {
-    const value = string({ metavar: "VALUE" });
-    return [flag, optional(option(`--${flag}`, value, { description: message`${text(doc)}`, hidden: "usage" }))];
-  }),
-)) as unknown as Parser<"sync", Readonly<Record<string, string | undefined>>, unknown>;
-
-const common = object({
-  json: option("--json", { description: message`Print JSON, for a program to read` }),
-  configFile: optional(
-    option("--config", string({ metavar: "FILE" }), { description: message`Read settings from a JSON file` }),
-  ),
-  settings: settingFlags,
-});
-
-const workspace = option("--workspace", string({ metavar: "DIR" }), { description: message`The workspace's folder` });
 
 const tryCommand = command(
   "try",
@@ -192,4 +167,4 @@ const configCommand = command("config", merge(object({ command: constant("config
   description: message`Prints every setting, its value and where it comes from`,
 });
 
-const commands = or(tryCommand, tasksCommand, configCommand);
+const commands = or(tryCommand, tasksCommand, callersParser, configCommand);

@@ -4,10 +4,12 @@ import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk, type Disk } from "@/workspace/disk.ts";
 import { type Arguments, parseArguments } from "./arguments.ts";
+import { callersCommand } from "./callers_command.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
 import { configCommand } from "./config_command.ts";
 import { createOutput, type Output } from "./output.ts";
 import { tasksListCommand, tasksShowCommand } from "./tasks_command.ts";
+import { isOutputTerminal } from "./terminal.ts";
 import { tryCommand } from "./try_command.ts";
 
 /** Runs the command line and returns the exit code (product.md §3). Never throws: a bug is 70 and one line. */
@@ -16,7 +18,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     const parsed = parseArguments(args, { print: plain.line, complain: plain.error });
     if (parsed.command === "nothing") return parsed.exitCode;
-    const hasColour = Deno.stdout.isTerminal() && !Deno.noColor;
+    const hasColour = isOutputTerminal() && !Deno.noColor;
     return await runCommand(parsed, createOutput({ wantsJson: parsed.json, hasColour }));
   } catch (error) {
     plain.error(`The program broke: ${error instanceof Error ? error.stack ?? error.message : error}`);
@@ -52,6 +54,11 @@ async function dispatch(args: Arguments, context: CommandContext): Promise<ExitC
       return await tasksListCommand(args, context);
     case "tasks show":
       return await tasksShowCommand(args, context);
+    case "callers list":
+    case "callers add":
+    case "callers rotate":
+    case "callers remove":
+      return await callersCommand(args, context);
     case "config":
       return configCommand(context);
     default:

@@ -34,3 +34,8 @@ export function onInterrupt(interrupt: () => void): Disposable {
   Deno.addSignalListener("SIGINT", listener);
   return { [Symbol.dispose]: stop };
 }
+
+/** Says whether a person reads standard output; else a program or a file does. */
+export function isOutputTerminal(): boolean {
+  return Deno.stdout.isTerminal();
+}

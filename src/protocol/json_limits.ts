@@ -64,6 +64,7 @@ class Scan {
   #partsDepth = 0;
   #parts = 0;
   #isKeyNext = false;
+  /** The last key, of those whose object is open, was `parts`. */
   #isParts = false;
   #inScalar = false;
 
@@ -82,7 +83,7 @@ class Scan {
 
   open(isObject: boolean): void {
     this.#inScalar = false;
-    const isParts = !isObject && this.#isParts && this.#isObject[this.#depth] === 1 && this.#partsDepth === 0;
+    const isParts = !isObject && this.#isParts && this.#partsDepth === 0;
     this.#value();
     if (++this.#depth > this.#limits.depthMax) return this.#exceeds("depth", this.#limits.depthMax);
     this.#isObject[this.#depth] = isObject ? 1 : 0;
@@ -114,7 +115,6 @@ class Scan {
   }
 
   #value(): void {
-    this.#isParts = false;
     if (++this.#values > this.#limits.valuesMax) this.#exceeds("values", this.#limits.valuesMax);
     const isPart = this.#partsDepth > 0 && this.#depth === this.#partsDepth;
     if (isPart && ++this.#parts > this.#limits.partsMax) this.#exceeds("parts", this.#limits.partsMax);

@@ -35,6 +35,7 @@ const rows: readonly { name: string; json: string; limit?: JsonExcess["limit"] }
   { name: "257 elements of another name", json: `{"items":${list(300)}}` },
   { name: "257 parts as the last of two", json: `{"parts":[1],"parts":${list(257)}}`, limit: "parts" },
   { name: "parts as a value", json: `["parts",${list(300)}]` },
+  { name: "an object with parts, then another list", json: `[{"parts":1},${list(300)},{"parts":[]},${list(300)}]` },
   { name: "parts as the name of a text, then another list", json: `{"parts":"x","y":${list(300)}}` },
   { name: "a caller's own parts inside a part", json: `{"parts":[{"data":{"parts":${list(300)}}}]}` },
   { name: "several messages of 200 parts", json: list(3, `{"parts":${list(200)}}`) },

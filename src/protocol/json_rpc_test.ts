@@ -49,6 +49,19 @@ for (const [sent, echoed = sent] of ids) {
   });
 }
 
+Deno.test("parseEnvelope() echoes its own id, not one that its parameters hold [case 12]", () => {
+  const params = `"params":{"id":9007199254740995,"x":[{"id":9007199254740997}]}`;
+  for (const members of [[`"id":9007199254740993`, params], [params, `"id":9007199254740993`]]) {
+    strictEqual(envelope(`{"jsonrpc":"2.0","method":"GetTask",${members.join(",")}}`).id, "9007199254740993");
+  }
+});
+
+Deno.test("parseEnvelope() tells a notification that it needs an id [case 12]", () => {
+  const parsed = envelope(`{"jsonrpc":"2.0","method":"GetTask"}`);
+  ok(parsed.kind === "refused");
+  strictEqual(parsed.error.message, `Cannot read the call: "id" is required`);
+});
+
 Deno.test("parseEnvelope() echoes the last of several ids, as JSON.parse reads them [case 12]", () => {
   strictEqual(
     envelope(`{"jsonrpc":"2.0","id":9007199254740993,"method":"GetTask","id":9007199254740995}`).id,

@@ -33,6 +33,7 @@ const rows: readonly (readonly [id: string, name: string, text: string, events: 
   ["case 2", "CR", `data: a\r\rdata: b\r\r`, ["a", "b"]],
   ["case 2", "mixed ends of lines", `data: a\r\n\ndata: b\r\r\ndata: c\n\r`, ["a", "b", "c"]],
   ["case 2", "many lines of data", `data: a\ndata:b\ndata\n\n`, ["a\nb\n"]],
+  ["case 2", "many lines of data that end in CRLF", `data: a\r\ndata: b\r\n\r\n`, ["a\nb"]],
   ["case 2", "other fields around it", `event: x\ndata: a\nid: 1\nunknown: data\ndata2: no\n data: no\n\n`, ["a"]],
   ["case 2", "a byte-order mark", `\uFEFFdata: a\n\n`, ["a"]],
   ["case 2", "a mark that is not the first", `data: a\n\n\uFEFFdata: b\n\n`, ["a"]],

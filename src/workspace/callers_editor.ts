@@ -28,7 +28,7 @@ export async function addCaller(file: CallersEditing, caller: NewCaller): Promis
     const entry = { ...caller, ...made.fields };
     const read = readCaller(entry);
     if ("why" in read) return refused(`Cannot add a caller: ${read.why}`);
-    if (named(entries, read.name).length > 0) return refused(`Cannot add caller "${read.name}": the name is taken`);
+    if (named(entries, read.name).length > 0) return nameTaken(read.name);
     return { entries: [...entries, entry], result: { kind: "made" as const, key: made.key } };
   });
 }
@@ -44,7 +44,7 @@ export async function addLocalCaller(
   return await edit(file, (entries) => {
     const read = readCaller(caller);
     if ("why" in read) return refused(`Cannot add a caller: ${read.why}`);
-    if (named(entries, read.name).length > 0) return refused(`Cannot add caller "${read.name}": the name is taken`);
+    if (named(entries, read.name).length > 0) return nameTaken(read.name);
     const isIn = entries.some((entry) => isObject(entry) && fieldOf(entry, "workspace") === caller.workspace);
     if (isIn) return refused(`Cannot add caller "${read.name}": the workspace has an entry`);
     return { entries: [...entries, caller], result: { kind: "added" as const } };
@@ -63,12 +63,14 @@ export async function rotateCaller(
   const made = makeKey(file);
   return await edit(file, (entries) => {
     const [entry, ...others] = named(entries, name);
-    if (!entry) return refused(`Cannot rotate the key of "${name}": there is no such caller`);
+    if (!entry) return noSuchCaller(`rotate the key of "${name}"`);
     if (others.length > 0) {
-      return refused(`Cannot rotate the key of "${name}": several entries have the name; remove one`);
+      return refused(`Cannot rotate the key of "${name}": several entries have the name; remove all but one`);
     }
     if (fieldOf(entry, "workspace") !== undefined) {
-      return refused(`Cannot rotate the key of "${name}": it is a workspace of this host and has no key`);
+      return refused(
+        `Cannot rotate the key of "${name}": it is a workspace of this host and has no key; nothing needs to be done`,
+      );
     }
     const { key, keyHash: _, previousKeyHash: __, previousUntil: ___, ...rest } = entry;
     const old = typeof key === "string" ? hashKey(key) : readKeyHash(entry.keyHash);
@@ -95,9 +97,17 @@ export async function removeCaller(
 ): Promise<{ readonly kind: "removed" } | EditRefused> {
   return await edit(file, (entries) => {
     const gone = new Set<unknown>(named(entries, name));
-    if (gone.size === 0) return refused(`Cannot remove "${name}": there is no such caller`);
+    if (gone.size === 0) return noSuchCaller(`remove "${name}"`);
     return { entries: entries.filter((entry) => !gone.has(entry)), result: { kind: "removed" as const } };
   });
+}
+
+function nameTaken(name: string): EditRefused {
+  return refused(`Cannot add caller "${name}": the name is taken; choose another, or rotate the key of this one`);
+}
+
+function noSuchCaller(action: string): EditRefused {
+  return refused(`Cannot ${action}: there is no such caller; \`callers list\` shows the names`);
 }
 
 /** The entries that have a name, good or bad. */

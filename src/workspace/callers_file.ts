@@ -116,7 +116,7 @@ export function readCaller(json: unknown): Caller | { readonly why: string } {
   const broken = entries.brokenRule(json, callerRules);
   if (broken) return { why: broken };
   const field = <T>(name: string) => entries.fieldOf(json, name) as T | undefined;
-  if (reservedNames.has(field<string>("name")!)) return { why: "its name is reserved" };
+  if (reservedNames.has(field<string>("name")!)) return { why: "its name is reserved; give it another" };
   const ways = ["key", "keyHash", "workspace"].filter((name) => field(name) !== undefined);
   if (ways.length !== 1) return { why: 'it must have exactly one of "key", "keyHash" and "workspace"' };
   const previous = readPrevious(json);

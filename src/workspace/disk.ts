@@ -140,7 +140,7 @@ export function createDisk(clock: Clock): Disk {
     openWrite: async (path) => writableFd(await turn(() => openFile(path, writeFlags)), turn),
     lock: (path, waitMs) => queue(path, waitMs, (leftMs) => lockFile(path, { waitMs: leftMs, clock })),
     rename: (from, to) => turn(() => renameFile(from, to, clock)),
-    own: (path, owner, group) => turn(() => changeOwner(path, owner, group)),
+    own: (path, owner, group) => turn(() => fs.promises.lchown(path, owner, group)),
     remove: (path) => turn(() => removeAll(path)),
     makeFolder: (path) => turn(() => Deno.mkdir(path, { recursive: true, mode: 0o700 })),
     list: listFolder,
@@ -172,7 +172,6 @@ const writeFile = promisify(fs.write) as unknown as (
 ) => Promise<{ bytesWritten: number }>;
 const flushFile = promisify(fs.fdatasync) as (fd: number) => Promise<void>;
 const truncateFile = promisify(fs.ftruncate) as (fd: number, length: number) => Promise<void>;
-const changeOwner = promisify(fs.lchown) as (path: string, owner: number, group: number) => Promise<void>;
 const pieceBytes = 64 * 1024;
 
 function readable(fd: number): ReadableFile {

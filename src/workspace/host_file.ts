@@ -71,7 +71,7 @@ export type EpochBegun =
  * Writes `host.json` for a host that starts, with the next epoch. Only for the holder of `host.lock`.
  *
  * A folder of a newer format is left as it is. When the old epoch cannot be read, the new one is taken from the time, in
- * seconds: higher than any count of starts, so that fences still only grow.
+ * minutes: higher than any count of starts, so that fences still only grow.
  */
 export async function beginEpoch(disk: Disk, path: string, start: EpochStart): Promise<EpochBegun> {
   const before = await readHost(disk, path);
@@ -79,7 +79,7 @@ export async function beginEpoch(disk: Disk, path: string, start: EpochStart): P
   let last = before.kind === "host" ? before.host.epoch : 0;
   if (before.kind === "malformed") {
     logger.error("Cannot read {file}: it is malformed; counting epochs on from the time", { file: path });
-    last = Math.floor(start.now / 1000);
+    last = Math.floor(start.now / 60_000);
   }
   const host: HostRecord = {
     v: 1,
@@ -103,9 +103,10 @@ export async function writeHost(
   await writeAtomically(disk, path, { text: `${JSON.stringify(host)}\n`, random });
 }
 
-const fencesPerEpoch = 2 ** 20;
+// 67 million leases between two starts, and as many starts: a fence stays a whole number that JavaScript holds exactly.
+const fencesPerEpoch = 2 ** 26;
 const bytesMax = 64 * 1024;
-const epochMax = 2 ** 32;
+const epochMax = 2 ** 26;
 
 function isHost(json: Readonly<Record<string, unknown>>): json is HostRecord & Record<string, unknown> {
   const { v, epoch, pid, startedAt, version, control } = json;

@@ -22,11 +22,11 @@ Deno.test("beginEpoch() counts starts, and each one's fences are above all earli
     version: "0.1.0",
     control: null,
   };
-  deepStrictEqual(await beginEpoch(disk, path, start), { kind: "begun", host, fenceBase: 2 ** 20 });
+  deepStrictEqual(await beginEpoch(disk, path, start), { kind: "begun", host, fenceBase: 2 ** 26 });
   deepStrictEqual(await readHost(disk, path), { kind: "host", host });
   const second = await beginEpoch(disk, path, { ...start, pid: 43 });
   ok(second.kind === "begun");
-  deepStrictEqual([second.host.epoch, second.host.pid, second.fenceBase], [2, 43, 2 ** 21]);
+  deepStrictEqual([second.host.epoch, second.host.pid, second.fenceBase], [2, 43, 2 ** 27]);
   const third = await beginEpoch(disk, path, { ...start, epochMin: 9 });
   ok(third.kind === "begun");
   strictEqual(third.host.epoch, 10);
@@ -65,7 +65,7 @@ for (const text of ["", "{", "[]", '{"v":1,"format":1}', '{"v":1,"format":1,"epo
     deepStrictEqual(await readHost(disk, path), { kind: "malformed" });
     const begun = await beginEpoch(disk, path, start);
     ok(begun.kind === "begun");
-    ok(begun.host.epoch > 1_000_000 && Number.isSafeInteger(fenceBase(begun.host.epoch) + 2 ** 20));
+    ok(begun.host.epoch > 1_000_000 && Number.isSafeInteger(fenceBase(begun.host.epoch + 1)));
     const next = await beginEpoch(disk, path, start);
     ok(next.kind === "begun" && next.host.epoch === begun.host.epoch + 1);
   });

@@ -7,16 +7,29 @@ export type LeftBehind = ReadonlyMap<string, Uint8Array>;
 /**
  * A disk that knows at every moment what a crash would leave of one folder.
  *
- * `kill`: all that was written. `power`: only what was flushed, under names whose folders were synced: the worst that a
- * loss of power may do. Writes go out in two halves, so a crash in the middle of one is a moment too.
+ * Writes go out in two halves, so a crash in the middle of one is a moment too.
  */
 export interface CrashingDisk extends Disk {
-  left(how: "kill" | "power"): LeftBehind;
+  left(how: Crash): LeftBehind;
 }
 
-/** `beforeChange` runs before everything that changes what a crash leaves. */
-export function createCrashingDisk(disk: Disk, root: string, beforeChange: () => void): CrashingDisk {
-  const shadow = new Shadow(root);
+/**
+ * `kill` leaves all that was written. `power` leaves only what was flushed, under names whose folders were synced.
+ * `power, removed` is the same, but what was removed is gone at once: a file system may keep either order.
+ */
+export type Crash = "kill" | "power" | "power, removed";
+
+export interface CrashingDiskOptions {
+  /** The folder that is looked at. */
+  readonly root: string;
+  /** Runs before everything that changes what a crash leaves. */
+  readonly beforeChange: () => void;
+  /** What is in the folder already, durably. */
+  readonly initial?: LeftBehind;
+}
+
+export function createCrashingDisk(disk: Disk, { root, beforeChange, initial }: CrashingDiskOptions): CrashingDisk {
+  const shadow = new Shadow(root, initial ?? new Map());
   const change = async <T>(work: Promise<T>, effect: () => void): Promise<T> => {
     const result = await work;
     beforeChange();
@@ -62,9 +75,16 @@ class Shadow {
   readonly #root: string;
   #names = new Map<string, Node | typeof folderNode>();
   #durable = new Map<string, Node | typeof folderNode>();
+  /** Names that were removed since their folder was synced. */
+  readonly #removed = new Set<string>();
 
-  constructor(root: string) {
+  constructor(root: string, initial: LeftBehind) {
     this.#root = root;
+    for (const [name, bytes] of initial) {
+      if (dirname(name) !== ".") this.#names.set(dirname(name), folderNode);
+      this.#names.set(name, { written: bytes, flushed: bytes });
+    }
+    this.#durable = new Map(this.#names);
   }
 
   create(path: string): Node {
@@ -86,7 +106,9 @@ class Shadow {
   remove(path: string): void {
     const name = this.#below(path);
     for (const other of [...this.#names.keys()]) {
-      if (other === name || other.startsWith(`${name}/`)) this.#names.delete(other);
+      if (other !== name && !other.startsWith(`${name}/`)) continue;
+      this.#names.delete(other);
+      this.#removed.add(other);
     }
   }
 
@@ -94,13 +116,15 @@ class Shadow {
     const isIn = (name: string) => join(this.#root, dirname(name)) === folder;
     for (const name of [...this.#durable.keys()]) if (isIn(name)) this.#durable.delete(name);
     for (const [name, node] of this.#names) if (isIn(name)) this.#durable.set(name, node);
+    for (const name of [...this.#removed]) if (isIn(name)) this.#removed.delete(name);
   }
 
-  left(how: "kill" | "power"): LeftBehind {
+  left(how: Crash): LeftBehind {
     const names = how === "kill" ? this.#names : this.#durable;
     const found = new Map<string, Uint8Array>();
     for (const [name, node] of names) {
       const isReached = dirname(name) === "." || names.has(dirname(name));
+      if (how === "power, removed" && this.#removed.has(name)) continue;
       if (node !== folderNode && isReached) found.set(name, how === "kill" ? node.written : node.flushed);
     }
     return found;

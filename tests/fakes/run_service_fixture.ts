@@ -1,3 +1,4 @@
+import { type BlockableStore, createBlockableStore } from "@tests/fakes/blockable_store.ts";
 import { type CommitGate, createCommitGate, stateWord } from "@tests/fakes/commit_gate.ts";
 import { createFaultyDisk, type FaultyDisk } from "@tests/fakes/faulty_disk.ts";
 import { createScriptedSessions, type ScriptedSessions } from "@tests/fakes/scripted_sessions.ts";
@@ -35,18 +36,29 @@ export interface Sent {
   readonly push?: Submission["push"];
 }
 
-/** A run service over scripted sessions and a store in memory whose commits a test can hold. */
-export interface RunFixture extends AsyncDisposable {
+/** One host: a run service with sessions of its own, and what it sees of the store. */
+export interface RunHost {
   readonly runs: RunService;
+  readonly sessions: ScriptedSessions;
+  readonly view: BlockableStore;
+}
+
+/** A run service over scripted sessions and a store in memory whose commits a test can hold. */
+export interface RunFixture extends RunHost, RunDoors, AsyncDisposable {
   readonly clock: TestClock;
   readonly counters: Counters;
+  /** The store itself: what is durable. */
   readonly store: TaskStore;
   readonly gate: CommitGate;
-  readonly sessions: ScriptedSessions;
   readonly paths: WorkspacePaths;
   readonly disk: FaultyDisk;
-  /** Another service over the same store and clock, with sessions of its own; not disposed of with this. */
-  newService(options?: Partial<RunServiceOptions>): { readonly runs: RunService; readonly sessions: ScriptedSessions };
+  readonly limits: RunLimits;
+  /** Another host over the same store and clock, disposed of with this, unless its view is blocked. */
+  newHost(options?: Partial<RunServiceOptions>): RunHost & RunDoors;
+}
+
+/** The short forms of what a test does with a host. */
+export interface RunDoors {
   submit(text: string, sent?: Sent): Promise<Accepted | Refused>;
   /** Submits what must be accepted. */
   send(text: string, sent?: Sent): Promise<Accepted>;
@@ -58,6 +70,7 @@ export interface RunFixture extends AsyncDisposable {
   follow(id: TaskId, caller?: CallerName, signal?: AbortSignal): Promise<AsyncIterableIterator<StreamJson>>;
 }
 
+/** How a fixture differs from the plain one. */
 export interface RunFixtureOptions {
   readonly limits?: Partial<RunLimits>;
   readonly service?: Partial<RunServiceOptions>;
@@ -93,34 +106,36 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
   const store = options.wrap?.(memory) ?? memory;
   const limits = { ...defaultLimits, ...options.limits };
   const random = createTestRandom();
-  const newService: RunFixture["newService"] = (more = {}) => {
+  const hosts: RunHost[] = [];
+  const newHost: RunFixture["newHost"] = (more = {}) => {
     const sessions = createScriptedSessions();
-    const parts = { store, sessions, clock, random, counters, limits, disk, paths, notify: undefined };
-    return { sessions, runs: new RunService({ ...parts, ...options.service, ...more }) };
+    const view = createBlockableStore(store);
+    const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, notify: undefined };
+    const runs = new RunService({ ...parts, ...options.service, ...more });
+    hosts.push({ runs, sessions, view });
+    return { runs, sessions, view, ...doorsOf(runs, store) };
   };
-  const { runs, sessions } = newService();
+  const first = newHost();
   await clock.settle();
   return {
-    ...{ runs, sessions, clock, counters, store, gate, paths, disk, newService },
-    ...doorsOf(runs, store),
+    ...{ ...first, clock, counters, store, gate, paths, disk, limits, newHost },
     async [Symbol.asyncDispose]() {
-      const closing = runs[Symbol.asyncDispose]();
+      const closing = hosts.filter(({ view }) => !view.isBlocked).map(({ runs }) => runs[Symbol.asyncDispose]());
       await clock.advance(6_000); // a turn that ignores its abort is killed after 5 s
-      await closing;
+      await Promise.all(closing);
       await store[Symbol.asyncDispose]();
       await temp[Symbol.asyncDispose]();
     },
   };
 }
 
-/** The short forms of a fixture, for any service. */
-export function doorsOf(runs: RunService, store: TaskStore) {
+function doorsOf(runs: RunService, store: TaskStore): RunDoors {
   const record = async (id: TaskId, caller = alice) => {
     const found = await store.read(id, caller);
     if (found === undefined) throw new Error(`There is no task ${id} of ${caller}`);
     return found;
   };
-  const submit = (text: string, sent: Sent = {}) => runs.submit(submission(text, sent));
+  const submit: RunDoors["submit"] = (text, sent) => runs.submit(submission(text, sent));
   return {
     record,
     submit,

@@ -64,7 +64,7 @@ export const sweepCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "gives each webhook that is owed something to one sender, longest due first [SM1 race webhook-status]",
+    name: "gives each webhook that is owed something to one sender, longest due first",
     async run({ store }) {
       await store.create(sampleTask({ n: 1, now: at(20), pushes: ["w1", "w2"] }));
       await store.create(sampleTask({ n: 2, now: at(10), pushes: ["w1"] }));

@@ -1,4 +1,4 @@
-import { A2AError, errorHeaders, jsonRpcHttpStatus, toHttpError } from "@/protocol/errors.ts";
+import { type A2AError, errorHeaders, jsonRpcHttpStatus, toHttpError } from "@/protocol/errors.ts";
 import { failure, type JsonRpcId, nullId } from "@/protocol/json_rpc.ts";
 import type { Clock } from "@/time/clock.ts";
 

@@ -9,7 +9,9 @@ import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock } from "@/time/clock.ts";
 import { restErrorAnswer, rpcErrorAnswer } from "./answers.ts";
 import { BodyReader } from "./body_reader.ts";
+import { CacheableAnswers } from "./cacheable_answer.ts";
 import { type Authenticated, type AuthWorkspace, CallerAuth } from "./caller_auth.ts";
+import { cardPaths, type Cards } from "./card_routes.ts";
 import { answerJsonRpc } from "./json_rpc_route.ts";
 import { type GuardOptions, guardRequest, isLoopbackAddress } from "./request_guard.ts";
 import { answerRest, answerType, matchRest } from "./rest_routes.ts";
@@ -21,7 +23,8 @@ const logger = getLogger(["a2a", "server", "http"]);
 export interface ServedWorkspace extends AuthWorkspace {
   readonly runs: RunService;
   readonly store: TaskStore;
-  readonly extendedCard: (request: Request) => Call["extendedCard"];
+  /** What `Cards.extended` gives. */
+  readonly extendedCard: ReturnType<Cards["extended"]>;
 }
 
 /** What the endpoints are made of. */
@@ -32,8 +35,8 @@ export interface HttpAppOptions {
   readonly strictVersion: boolean;
   readonly waitMs: number;
   readonly clock: Clock;
-  /** The public card, and its 0.3 form (product.md §5.3). */
-  readonly cards: (request: Request) => Promise<Response>;
+  /** The public card, and its 0.3 form (product.md §5.3): `Cards.answer`. */
+  readonly cards: Cards["answer"];
   /** What of the host is not ready; nothing when all is (product.md §5.1). */
   readonly notReady: () => readonly string[];
 }
@@ -59,9 +62,12 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: Connect
     const notReady = options.notReady();
     return c.json({ status: notReady.length === 0 ? "ok" : "not ready", notReady }, notReady.length === 0 ? 200 : 503);
   });
-  for (const path of ["/.well-known/agent-card.json", "/.well-known/agent.json"]) {
-    app.get(path, (c) => door.refuseStranger(c.env.remoteAddr.hostname) ?? options.cards(c.req.raw));
-    app.all(path, () => wrongVerb(["GET", "HEAD"]));
+  for (const path of cardPaths) {
+    app.on(["GET", "OPTIONS"], path, (c) => {
+      const address = c.env.remoteAddr.hostname ?? "";
+      return door.refuseStranger(address) ?? options.cards(c.req.raw, address);
+    });
+    app.all(path, () => wrongVerb(["GET", "HEAD", "OPTIONS"]));
   }
   for (const path of ["/a2a", "/a2a/"]) {
     app.post(path, (c) => door.jsonRpc(c.req.raw, c.env.remoteAddr.hostname ?? ""));
@@ -84,11 +90,17 @@ class Door {
     this.#auth = new CallerAuth(options);
     this.#bodies = new BodyReader({ bytesMax: options.bodyBytesMax, clock: options.clock });
     const { clock, strictVersion } = options;
-    this.#routes = { clock, strictVersion, operate: (method, request, call) => operations[method](request, call) };
+    const answers = new CacheableAnswers({ clock });
+    this.#routes = {
+      clock,
+      strictVersion,
+      answers,
+      operate: (method, request, call) => operations[method](request, call),
+    };
   }
 
   /** While no workspace has a caller only this machine is answered (product.md §5.2a). */
-  refuseStranger(address = ""): Response | undefined {
+  refuseStranger(address: string): Response | undefined {
     const error = this.#strangerError(address);
     return error && restErrorAnswer(error);
   }
@@ -98,7 +110,8 @@ class Door {
     if (admitted instanceof A2AError) return rpcErrorAnswer(admitted);
     const answer = await this.#bodies.withBody(
       request,
-      (bytes) => answerJsonRpc(request, { bytes, call: this.#call(request, admitted), options: this.#routes }),
+      (bytes) =>
+        answerJsonRpc(request, { bytes, call: this.#call(request, { address, ...admitted }), options: this.#routes }),
     );
     return answer instanceof A2AError ? rpcErrorAnswer(answer) : answer;
   }
@@ -113,7 +126,13 @@ class Door {
     if (match.kind === "wrong verb") return wrongVerb(match.allow);
     const answer = await this.#bodies.withBody(
       request,
-      (bytes) => answerRest(request, { bytes, call: this.#call(request, admitted), match, options: this.#routes }),
+      (bytes) =>
+        answerRest(request, {
+          bytes,
+          call: this.#call(request, { address, ...admitted }),
+          match,
+          options: this.#routes,
+        }),
     );
     return answer instanceof A2AError ? restErrorAnswer(answer, contentType) : answer;
   }
@@ -136,7 +155,10 @@ class Door {
     return new A2AError("FORBIDDEN", { message: "No caller is set up yet: only this machine is answered" });
   }
 
-  #call(request: Request, { workspace, caller }: Authenticated<ServedWorkspace>): Call {
+  #call(
+    request: Request,
+    { address, workspace, caller }: Authenticated<ServedWorkspace> & { readonly address: string },
+  ): Call {
     const { clock, waitMs } = this.#options;
     return {
       caller: caller.caller,
@@ -145,7 +167,7 @@ class Door {
       clock,
       waitMs,
       signal: new AbortController().signal,
-      extendedCard: workspace.extendedCard(request),
+      extendedCard: workspace.extendedCard(request, address),
     };
   }
 }

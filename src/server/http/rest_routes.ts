@@ -1,3 +1,4 @@
+import type { AgentCardJson } from "@/protocol/agent_card.ts";
 import { A2AError, toHttpError } from "@/protocol/errors.ts";
 import { answerMediaType } from "@/protocol/content_types.ts";
 import { parseJson } from "@/protocol/json_body.ts";
@@ -7,6 +8,7 @@ import { parseRest } from "@/protocol/requests.ts";
 import type { StreamJson } from "@/protocol/task.ts";
 import type { Call, Outcome } from "@/server/operations/call.ts";
 import { jsonAnswer, lateAnswer, restErrorAnswer } from "./answers.ts";
+import { answerExtendedCard } from "./card_routes.ts";
 import { internalError, type RouteOptions } from "./route_options.ts";
 import { sseResponse } from "./sse_response.ts";
 
@@ -78,15 +80,22 @@ export async function answerRest(
     strict: options.strictVersion,
   });
   if (version instanceof A2AError) return refuse(version);
-  if (version === "0.3") return refuse(new A2AError("VERSION_NOT_SUPPORTED"));
+  const { method, path } = match;
+  if (version === "0.3" && method !== "GetExtendedAgentCard") return refuse(new A2AError("VERSION_NOT_SUPPORTED"));
   const body = bytes.length === 0 ? undefined : parseJson(bytes);
   if (body instanceof A2AError) return refuse(body);
-  const { method, path } = match;
   const parsed = parseRest(method, { path, query, body: body?.value });
   if (parsed instanceof A2AError) return refuse(parsed);
   try {
     const outcome = await options.operate(method, parsed, call);
-    return outcome instanceof A2AError ? refuse(outcome) : await answered(outcome, { method, contentType, options });
+    if (outcome instanceof A2AError) return refuse(outcome);
+    if (method !== "GetExtendedAgentCard" || outcome.kind !== "value") {
+      return await answered(outcome, { method, contentType, options });
+    }
+    const card = outcome.value as AgentCardJson;
+    const { answers } = options;
+    const answer = answerExtendedCard(request, { card, version, contentType, caller: call.caller, answers });
+    return answer instanceof A2AError ? refuse(answer) : answer;
   } catch (error) {
     return refuse(internalError(method, error));
   }

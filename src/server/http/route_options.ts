@@ -3,6 +3,7 @@ import { A2AError } from "@/protocol/errors.ts";
 import type { Method, RequestOf } from "@/protocol/request_types.ts";
 import type { Call, Outcome } from "@/server/operations/call.ts";
 import type { Clock } from "@/time/clock.ts";
+import type { CacheableAnswers } from "./cacheable_answer.ts";
 
 const logger = getLogger(["a2a", "server", "http"]);
 
@@ -11,6 +12,8 @@ export interface RouteOptions {
   readonly clock: Clock;
   /** A request that names no version is refused, as the specification has it (product.md §5.8). */
   readonly strictVersion: boolean;
+  /** For callers' cards. */
+  readonly answers: CacheableAnswers;
   /** Runs an operation of the one table. */
   readonly operate: <M extends Method>(method: M, request: RequestOf[M], call: Call) => Promise<Outcome | A2AError>;
 }

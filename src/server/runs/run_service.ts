@@ -219,7 +219,7 @@ export class RunService implements AsyncDisposable {
     }
     this.#options.counters.add("tasks.created");
     this.#options.onCommitted?.(record);
-    return await this.#writer.inMailbox(task.id, () => this.#acceptAndBegin(task, run));
+    return await this.#writer.inMailbox(task.id, () => this.#acceptAndBegin(task, entered));
   }
 
   /** T1h. */
@@ -261,7 +261,7 @@ export class RunService implements AsyncDisposable {
       whenFull: "refuse",
       how: () => ({ as: lease.fence }),
       afterwards: async () => {
-        accepted = await this.#acceptAndBegin(task, run);
+        accepted = await this.#acceptAndBegin(task, entered);
       },
     });
     if (applied.kind === "changed" && accepted !== undefined) return accepted;
@@ -317,12 +317,12 @@ export class RunService implements AsyncDisposable {
     this.#runner.pump();
   }
 
-  /** Part of the mailbox item that stored the run, or the first after it: a cancel between the two wins. */
-  async #acceptAndBegin(task: { id: TaskId; caller: CallerName }, run: RunState): Promise<Accepted | Refused> {
+  /** Part of the mailbox item that stored the run, or the first after it: a cancel between the two wins, here or elsewhere. */
+  async #acceptAndBegin(task: { id: TaskId; caller: CallerName }, entered: Entered): Promise<Accepted | Refused> {
     const accepted = await this.#accept(task);
     const record = await this.#options.store.read(task.id, task.caller);
-    if (record?.run?.runId !== run.runId) return accepted;
-    if (record.run.startedAt !== null) this.#runner.begin(record);
+    if (record?.run?.fence !== entered.lease.fence) await this.#leave(entered);
+    else if (record.run.startedAt !== null) this.#runner.begin(record);
     else this.#runner.wait(record);
     return accepted;
   }

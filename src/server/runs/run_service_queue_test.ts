@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { alice, bob, makeRuns, type RunFixture } from "@tests/fakes/run_service_fixture.ts";
 import type { CallerName } from "@/protocol/ids.ts";
-import type { Accepted } from "@/server/runs/submission.ts";
+import type { Accepted } from "./submission.ts";
 
 Deno.test("three run, 32 wait, the next is refused as queue full and leaves nothing [SM3 queue-full, §7 concurrent-runs]", async () => {
   await using made = await makeRuns();

@@ -144,7 +144,11 @@ export class Runner {
   async endAll(): Promise<void> {
     const running = [...this.#active].filter(([, { phase }]) => phase.kind !== "settled");
     await Promise.all(running.map(async ([id, active]) => {
-      await this.end({ id, caller: active.caller }, { kind: "host lost" }, "refuse");
+      try {
+        await this.end({ id, caller: active.caller }, { kind: "host lost" }, "refuse");
+      } catch (error) {
+        logger.error("Cannot store that task {taskId} is over: {error}", { taskId: id, error });
+      }
       active.abort("shutting down");
     }));
   }

@@ -6,6 +6,7 @@ import type { Random } from "@/random.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
 import { sweepTemporary } from "@/workspace/atomic_write.ts";
 import type { Disk, FolderEntry } from "@/workspace/disk.ts";
+import { fenceBase } from "@/workspace/host_file.ts";
 import { BlobFiles } from "./blob_files.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { FreeRoom } from "./free_room.ts";
@@ -112,7 +113,7 @@ export class FileTaskStore implements TaskStore {
       index: this.#index,
       tasksMax: () => this.#isIndexed ? options.storedTasksMax : Infinity,
     });
-    this.#leases = new Leases({ clock: options.clock, firstFence: options.epoch * 2 ** 20 as Fence });
+    this.#leases = new Leases({ clock: options.clock, firstFence: fenceBase(options.epoch) as Fence });
     this.#checkpointer = new Checkpointer({
       ...options,
       journal: this.#journal,

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
-import { createCrashingDisk, type LeftBehind, restore } from "@tests/fakes/crashing_disk.ts";
+import { type Crash, createCrashingDisk, type LeftBehind, restore } from "@tests/fakes/crashing_disk.ts";
 import { after, ann, answered, sampleId, sampleNow, sampleTask } from "@tests/fakes/sample_tasks.ts";
 import { createSeededRandom, type SeededRandom } from "@tests/fakes/seeded_random.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
@@ -97,13 +97,13 @@ interface Scene {
 }
 
 /** Plays random commits, large and small, several at a time, with checkpoints, and gives every moment of a crash. */
-async function play(folder: string, options: { seed: number; how: "kill" | "power"; rounds: number }) {
+async function play(folder: string, options: { seed: number; how: Crash; rounds: number }) {
   const random = createSeededRandom(options.seed);
   const clock = createTestClock();
   const promises = new Promises();
   const moments: Moment[] = [];
   const look = () => void moments.push({ left: crashing.left(options.how), acknowledged: promises.acknowledged });
-  const crashing = createCrashingDisk(disk, folder, look);
+  const crashing = createCrashingDisk(disk, { root: folder, beforeChange: look });
   const store = await openFileTaskStore(optionsFor(folder, { disk: crashing, clock }));
   const scene = { store, promises, random };
   let made = 0;
@@ -160,8 +160,23 @@ async function bytesOf(store: FileTaskStore, id: TaskId, raw: BlobRef): Promise<
   return await new Response(await store.openBlob(id, raw)).bytes();
 }
 
-for (const how of ["kill", "power"] as const) {
-  for (const seed of [1, 2, 3]) {
+/** Every moment of the start that follows a crash: a second crash may come in it. */
+async function startAgain(folder: string, { left, acknowledged }: Moment, how: Crash): Promise<Moment[]> {
+  const moments: Moment[] = [];
+  await restore(left, folder);
+  const look = () => void moments.push({ left: crashing.left(how), acknowledged });
+  const crashing = createCrashingDisk(disk, { root: folder, beforeChange: look, initial: left });
+  const store = await openFileTaskStore(optionsFor(folder, { disk: crashing, clock: createTestClock(), epoch: 2 }));
+  await store.indexed;
+  await store[Symbol.asyncDispose]();
+  look();
+  return moments;
+}
+
+const crashes = ["kill", "power", "power, removed"] as const;
+
+for (const how of crashes) {
+  for (const seed of [1, 2]) {
     Deno.test(`FileTaskStore loses nothing acknowledged by a crash at any point: ${how}, seed ${seed} [SM8 1, SM8 2, SM8 3, SM8 5, DM6 replay, DM6 checkpoint, DM5 blobs]`, async () => {
       await using temp = await makeTempFolder();
       const { moments, promises } = await play(join(temp.path, "tasks"), { seed, how, rounds: 14 });
@@ -171,4 +186,16 @@ for (const how of ["kill", "power"] as const) {
       });
     });
   }
+}
+
+for (const how of crashes) {
+  Deno.test(`FileTaskStore loses nothing acknowledged by a second crash in the start after the first: ${how} [SM7 recover, DM6 replay]`, async () => {
+    await using temp = await makeTempFolder();
+    const { moments, promises } = await play(join(temp.path, "tasks"), { seed: 4, how, rounds: 10 });
+    const firsts = moments.filter((_, n) => n % 12 === 0);
+    await eachAtOnce(firsts.entries(), 4, async ([n, first]) => {
+      const seconds = await startAgain(join(temp.path, `${n}`), first, how);
+      for (const [m, second] of seconds.entries()) await check(join(temp.path, `${n}-${m}`), second, promises);
+    });
+  });
 }

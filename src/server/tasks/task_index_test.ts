@@ -108,7 +108,7 @@ Deno.test("TaskIndex list() refuses a token of another query", () => {
   strictEqual(index.list({ ...query, pageToken: "x" }).kind, "bad page token");
 });
 
-Deno.test("TaskIndex duplicateOf() finds the task of a key until its time is over [§5.5 dedupe]", () => {
+Deno.test("TaskIndex duplicateOf() finds the task of a key until its time is over, and tells another body [§5.5 dedupe, §5.5 dedupe-other-body]", () => {
   const key = dedupeKey({ until: at(100) });
   const index = indexOf(sampleTask({ dedupe: key }));
   const found = (part: Partial<DedupeKey>, now = 0) => index.duplicateOf(ann, { ...key, ...part }, at(now));
