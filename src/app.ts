@@ -4,20 +4,19 @@ import type { Engine, EngineEvent } from "@/engine/engine.ts";
 import type { Random } from "@/random.ts";
 import { ownerNotices } from "@/server/runs/owner_notices.ts";
 import { RunService } from "@/server/runs/run_service.ts";
-import { openFileTaskStore } from "@/server/tasks/file_task_store.ts";
+import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
-import type { TaskStore } from "@/server/tasks/task_store.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
-import type { Disk } from "@/workspace/disk.ts";
+import type { Disk, FileLock } from "@/workspace/disk.ts";
 import { holdHostLock } from "@/workspace/file_lock.ts";
 import { beginEpoch, readHost } from "@/workspace/host_file.ts";
 import { readInstructions } from "@/workspace/instruction_files.ts";
 import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { sweepLeftFiles } from "@/workspace/left_files.ts";
 import { NotificationsFile } from "@/workspace/notifications_file.ts";
-import { workspacePaths } from "@/workspace/workspace_paths.ts";
+import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
 
 /** What a host is made of: everything from outside comes in here. */
 export interface HostOptions {
@@ -32,13 +31,15 @@ export interface HostOptions {
   readonly pid: number;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
+  /** Told after each commit, behind all who follow the task. Must not throw. */
+  readonly onCommitted?: (record: TaskRecord) => void;
 }
 
 /** One workspace at work. Disposing drains it without grace, closes everything in order, and gives up the lock. */
 export interface Host extends AsyncDisposable {
   readonly kind: "host";
   readonly runs: RunService;
-  readonly store: TaskStore;
+  readonly store: FileTaskStore;
 }
 
 /** Why a workspace cannot be opened, with what to do about it. */
@@ -47,17 +48,37 @@ export interface HostRefusal {
   readonly message: string;
 }
 
+/** A workspace that is ours: no other host can have it. Nothing of it was recovered yet. */
+export interface LockedWorkspace extends Disposable {
+  readonly kind: "locked";
+  readonly paths: WorkspacePaths;
+  readonly lock: FileLock;
+  readonly epoch: number;
+}
+
 /**
  * Opens a workspace as its one host: takes `host.lock`, begins an epoch, recovers the tasks, and begins to sweep
  * (state-machines.md 7). Refuses when another host has it, or its folder is of a newer format; then nothing was written.
  */
 export async function openHost(options: HostOptions): Promise<Host | HostRefusal> {
-  const { workspace, config, disk, clock, random, counters, pid } = options;
+  const locked = await lockWorkspace(options);
+  if (locked.kind === "refused") return locked;
+  await using opened = new AsyncDisposableStack();
+  opened.use(locked);
+  const { runs, store } = opened.use(await openLocked(locked, options));
+  const all = opened.move();
+  return { kind: "host", runs, store, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** The first half of `openHost`: what may refuse. */
+export async function lockWorkspace(
+  { workspace, disk, clock, random, pid }: Pick<HostOptions, "workspace" | "disk" | "clock" | "random" | "pid">,
+): Promise<LockedWorkspace | HostRefusal> {
   const paths = workspacePaths(workspace);
   await makeOwnedFolder(disk, paths.a2a);
-  await using opened = new AsyncDisposableStack();
+  using opened = new DisposableStack();
   const lock = await holdHostLock(disk, paths.hostLock);
-  if (lock === undefined) return await lockedBy(disk, paths.hostFile);
+  if (lock === undefined) return await lockedBy(disk, paths);
   opened.use(lock);
   const begun = await beginEpoch(disk, paths.hostFile, { random, now: clock.now(), pid, version });
   if (begun.kind === "newer") {
@@ -65,11 +86,19 @@ export async function openHost(options: HostOptions): Promise<Host | HostRefusal
       `Cannot open ${workspace}: it has format ${begun.format}, written by a newer version; update this one`,
     );
   }
+  const all = opened.move();
+  return { kind: "locked", paths, lock, epoch: begun.host.epoch, [Symbol.dispose]: () => all.dispose() };
+}
+
+/** The second half: everything behind the lock, which stays its owner's to give up, after this was disposed of. */
+export async function openLocked({ paths, epoch }: LockedWorkspace, options: HostOptions): Promise<Host> {
+  const { config, disk, clock, random, counters } = options;
+  await using opened = new AsyncDisposableStack();
   await makeOwnedFolder(disk, paths.sessions);
   const store = opened.use(
     await openFileTaskStore({
       folder: paths.tasks,
-      epoch: begun.host.epoch,
+      epoch,
       disk,
       clock,
       random,
@@ -110,10 +139,10 @@ function limitsOf(config: Config) {
   };
 }
 
-async function lockedBy(disk: Disk, hostFile: string): Promise<HostRefusal> {
+async function lockedBy(disk: Disk, { root, hostFile }: WorkspacePaths): Promise<HostRefusal> {
   const host = await readHost(disk, hostFile);
   const pid = host.kind === "host" ? `, pid ${host.host.pid}` : "";
-  return refuse(`Cannot open the workspace: another host serves it${pid}; stop that one first`);
+  return refuse(`Cannot open ${root}: another host serves it${pid}; stop that one first`);
 }
 
 function refuse(message: string): HostRefusal {

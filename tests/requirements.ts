@@ -1,3 +1,4 @@
+import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
@@ -22,6 +23,7 @@ export interface Requirement {
  */
 export const requirements: readonly Requirement[] = [
   ...commandLineRequirements,
+  ...cardRequirements,
   ...settingRequirements,
   ...fileRequirements,
   ...storeRequirements,

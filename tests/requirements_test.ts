@@ -35,7 +35,12 @@ async function* testFiles(folder?: string): AsyncGenerator<string> {
   for (const root of folder === undefined ? ["src", "tests", "scripts"] : [folder]) {
     for await (const { name, isDirectory } of Deno.readDir(root)) {
       if (isDirectory) yield* testFiles(`${root}/${name}`);
-      else if (name.endsWith("_test.ts") && name !== "citations_test.ts") yield `${root}/${name}`;
+      else if (isTest(root, name)) yield `${root}/${name}`;
     }
   }
+}
+
+/** Tests, and the suites that tests run over several versions. */
+function isTest(folder: string, name: string): boolean {
+  return (name.endsWith("_test.ts") && name !== "citations_test.ts") || folder === "tests/suites";
 }

@@ -46,7 +46,14 @@ export async function streamBench({ folder, rounds }: BenchSetting): Promise<Rep
       limit: { atMost: 3 },
     },
     {
-      what: "of these, to tasks",
+      what: "2500 chunks, bytes written to all files",
+      ratio: samples.median("written 2500 1"),
+      to: "the reply's own size",
+      value: samples.median("written 2500 1") * 2500 * chunkBytes / 1e6,
+      unit: "MB",
+    },
+    {
+      what: "10000 chunks, of these to tasks",
       ratio: samples.median(`tasks ${whole} 1`),
       to: "the reply's own size",
       value: samples.median(`tasks ${whole} 1`) * whole * chunkBytes / 1e6,

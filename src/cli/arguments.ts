@@ -18,11 +18,12 @@ import {
 import { runParser } from "@optique/core/facade";
 import { version } from "@/version.ts";
 import { type CallersArguments, callersParser } from "./callers_arguments.ts";
+import { type CardArguments, cardParser } from "./card_arguments.ts";
 import { common, type CommonArguments, workspace } from "./common_arguments.ts";
 
 /** A command line that was understood. `flags` are the settings that it sets, by flag name. */
 export type Arguments =
-  & (TryArguments | TasksListArguments | TasksShowArguments | CallersArguments | ConfigArguments)
+  & (TryArguments | TasksListArguments | TasksShowArguments | CallersArguments | CardArguments | ConfigArguments)
   & CommonArguments;
 
 /** `try`: one message, or a conversation, through a folder. */
@@ -167,4 +168,4 @@ const configCommand = command("config", merge(object({ command: constant("config
   description: message`Prints every setting, its value and where it comes from`,
 });
 
-const commands = or(tryCommand, tasksCommand, callersParser, configCommand);
+const commands = or(tryCommand, tasksCommand, callersParser, cardParser, configCommand);

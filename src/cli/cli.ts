@@ -5,6 +5,7 @@ import { systemClock } from "@/time/clock.ts";
 import { createDisk, type Disk } from "@/workspace/disk.ts";
 import { type Arguments, parseArguments } from "./arguments.ts";
 import { callersCommand } from "./callers_command.ts";
+import { cardCommand } from "./card_command.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
 import { configCommand } from "./config_command.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -59,6 +60,8 @@ async function dispatch(args: Arguments, context: CommandContext): Promise<ExitC
     case "callers rotate":
     case "callers remove":
       return await callersCommand(args, context);
+    case "card":
+      return await cardCommand(args, context);
     case "config":
       return configCommand(context);
     default:

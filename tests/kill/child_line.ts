@@ -7,6 +7,11 @@ export interface ChildJob {
   readonly seed: number;
   /** `load`: submits until it is told to drain or killed. `tidy`: ends all that is open, waits until nothing runs, and stops. */
   readonly mode: "load" | "tidy";
+  /**
+   * `lull`: all pause once, so that a checkpoint begins, and go on while it runs. `long`: an answer of megabytes is among
+   * the first, and said to be at its end before it is stored.
+   */
+  readonly style: "steady" | "lull" | "long";
   /** Names the contexts, so that transcripts do not grow for ever. */
   readonly contexts: string;
   /** How long a finished task is kept. */
@@ -25,7 +30,7 @@ export interface Sent {
 /** One task as a list shows it. */
 export type Listed = readonly [id: TaskId, state: State, at: string];
 
-/** One line of a child's standard output. All but the first and `sending` say what is durable, the moment it was seen. */
+/** One line of a child's standard output. Most say what is durable, the moment it was seen. */
 export type ChildLine =
   /** The workspace is about to be opened. */
   | { readonly kind: "begin" }
@@ -57,6 +62,8 @@ export type ChildLine =
     readonly at: string;
     readonly chars?: number;
   }
+  /** The text of a very long answer was shown; what stores it comes now. Not durable. */
+  | { readonly kind: "long" }
   | { readonly kind: "file"; readonly id: TaskId; readonly artifactId: string }
   | { readonly kind: "removed"; readonly id: TaskId }
   | { readonly kind: "refused"; readonly why: string }

@@ -6,7 +6,7 @@ import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
 import { parseTime, systemClock } from "@/time/clock.ts";
 import { createSeededRandom, type SeededRandom } from "@tests/fakes/seeded_random.ts";
-import { ChildCaller } from "@tests/kill/child_caller.ts";
+import { ChildCaller, longText } from "@tests/kill/child_caller.ts";
 import { type ChildJob, type Sent, writeLine } from "@tests/kill/child_line.ts";
 import { callers } from "@tests/kill/child_tasks.ts";
 
@@ -16,6 +16,9 @@ const contextsMax = 8;
 /** Open questions, over which no more are left open. */
 const waitingMax = 40;
 const pruneEveryMs = 200;
+/** When a lull begins, and how long it is: a checkpoint waits for 250 ms without a commit. */
+const lullAfterMs = 150;
+const lullMs = 270;
 
 /** What a message makes the faux engine do, by how often it is sent. `worker` keeps files apart that are written at once. */
 const recipes: readonly (readonly [weight: number, text: (worker: number) => string])[] = [
@@ -41,6 +44,7 @@ export class ChildLoad {
   readonly #waiting: Known[] = [];
   /** What was queued or at work when the round before ended. */
   readonly #running: Known[] = [];
+  #lull: Promise<void> = Promise.resolve();
   /** Terminal tasks, until they are pruned. */
   readonly #over: (Known & { readonly at: number })[] = [];
 
@@ -64,6 +68,7 @@ export class ChildLoad {
       ...this.#job.again.map((sent) => this.#sendAgain(sent)),
       ...workers.map((own, number) => this.#workOn(own, number)),
       this.#prune(),
+      this.#pauseAll(),
     ]);
   }
 
@@ -72,16 +77,17 @@ export class ChildLoad {
   }
 
   async #workOn(random: SeededRandom, number: number): Promise<void> {
+    if (number === 0 && this.#job.style === "long") await this.#begin(random, number, longText);
     while (!this.#stopping.signal.aborted) {
+      await this.#lull;
       const old = random.chance(this.#waiting.length / waitingMax) ? this.#waiting.shift() : undefined;
       if (old === undefined) await this.#begin(random, number);
       else await this.#settle(old, random);
     }
   }
 
-  async #begin(random: SeededRandom, number: number): Promise<void> {
+  async #begin(random: SeededRandom, number: number, text = random.weighted(recipes)(number)): Promise<void> {
     const caller = random.pick(this.#callers);
-    const text = random.weighted(recipes)(number);
     const messageId = systemRandom.uuid();
     const sent = random.chance(0.1) ? { caller: caller.name, messageId, text } : undefined;
     if (sent !== undefined) writeLine({ kind: "sending", sent });
@@ -142,6 +148,12 @@ export class ChildLoad {
         writeLine({ kind: "removed", id });
       }
     }
+  }
+
+  async #pauseAll(): Promise<void> {
+    if (this.#job.style !== "lull") return;
+    await this.#pause(lullAfterMs);
+    this.#lull = this.#pause(lullMs);
   }
 
   #remember(caller: ChildCaller, { id, status }: { readonly id: TaskId; readonly status: StatusJson }): void {

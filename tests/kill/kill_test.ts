@@ -12,19 +12,29 @@ const seed = Number(Deno.env.get("A2A_TEST_SEED") ?? Math.floor(Math.random() * 
 const keepMs = 8_000;
 /** A round that takes longer hangs. */
 const roundMsMax = 120_000;
+/** What a round waits for may never come, as when the long answer is canceled. */
+const loadMsMax = 2_000;
 const roundsPerContexts = 10;
+/** Why a task of this load may fail. */
+const failures = ["no", "server restarted", "no usable reply was produced"];
 
 /** How a round ends: killed so long after a line, or told to drain, or by itself. */
 type Plan =
-  | { readonly kind: "kill"; readonly after: "begin" | "created"; readonly ms: number }
+  | {
+    readonly kind: "kill";
+    readonly after: "begin" | "created" | "long";
+    readonly ms: number;
+    readonly style?: ChildJob["style"];
+  }
   | { readonly kind: "drain"; readonly ms: number; readonly graceMs: number; readonly killAfterMs?: number }
   | { readonly kind: "tidy" };
 
 Deno.test({
   name:
     "a host that is killed at any instant loses nothing it acknowledged, runs no turn twice, and leaves nothing torn " +
-    "[SM8 1, SM8 2, SM8 3, SM8 4, SM8 5, SM8 7, SM7 recover, DM6 replay, DM6 torn-last-line, DM7 torn-last-line, " +
-    "DM6 read-beside, DM5 orphan-blobs, DM0 tmp-removed, §5.5 durable-before-seen, §5.5 dedupe, §5.5 input-survives]",
+    "[SM8 1, SM8 2, SM8 3, SM8 4, SM8 5, SM8 7, SM7 recover, DM0 tmp-removed, DM5 orphan-blobs, DM6 replay] " +
+    "[DM6 torn-last-line, DM6 read-beside, DM7 torn-last-line, SM3 drain, SM7 stop] " +
+    "[§5.5 durable-before-seen, §5.5 dedupe, §5.5 input-survives, §4 crash-frees-lock]",
   async fn() {
     await prepareChildren();
     const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "volcanic-a2a-kill-" }));
@@ -57,8 +67,8 @@ class KillTrial {
   get summary(): string {
     const { commits } = this.#acknowledged;
     return `kill test: ${rounds} rounds, ${commits} acknowledged commits, ${this.#transcripts.turns} turns, ` +
-      `${this.#killedInRecovery} kills during recovery, ${this.#drained} drains, slowest recovery ${this.#slowestMs} ms, ` +
-      `seed ${seed}`;
+      `${this.#killedInRecovery} kills during recovery, ${this.#transcripts.torn} torn transcripts, ` +
+      `${this.#drained} drains, slowest recovery ${this.#slowestMs} ms, seed ${seed}`;
   }
 
   async round(round: number): Promise<void> {
@@ -67,6 +77,7 @@ class KillTrial {
       workspace: this.#workspace,
       seed: this.#random.below(2 ** 32),
       mode: plan.kind === "tidy" ? "tidy" : "load",
+      style: plan.kind === "kill" ? plan.style ?? "steady" : "steady",
       contexts: `c${Math.floor(round / roundsPerContexts)}`,
       keepMs,
       again: this.#acknowledged.takeSent().slice(-8),
@@ -115,11 +126,14 @@ class KillTrial {
       ...this.#acknowledged.check(stored.records, Date.now()),
       ...await this.#transcripts.read(),
     ];
+
     for (const record of stored.records.values()) {
       const { id, status, history } = record.task;
       if (status.state === "TASK_STATE_COMPLETED" && this.#transcripts.turnsOf(record, lastAsked(history!)) !== 1) {
         problems.push(`${id} is completed, but its transcript has no turn of it`);
       }
+      const why = status.message?.parts.map(({ text }) => text).join("");
+      if (status.state === "TASK_STATE_FAILED" && !failures.includes(why!)) problems.push(`${id} failed: ${why}`);
       if (isStopped && status.state === "TASK_STATE_WORKING") problems.push(`${id} works, and its host is gone`);
       if (plan.kind === "tidy" && record.run !== null) problems.push(`${id} is stuck: ${status.state}`);
     }
@@ -133,6 +147,8 @@ class KillTrial {
 function planOf(round: number, random: SeededRandom): Plan {
   const ms = random.below(600);
   if (round === rounds || round % 25 === 0) return { kind: "tidy" };
+  if (round % 7 === 2) return { kind: "kill", after: "long", ms: random.below(40), style: "long" };
+  if (round % 7 === 4) return { kind: "kill", after: "created", ms: 380 + random.below(200), style: "lull" };
   if (round % 7 === 3) return { kind: "kill", after: "begin", ms: random.below(40) };
   if (round % 14 === 5) return { kind: "drain", ms, graceMs: random.pick([0, 50]) };
   if (round % 14 === 12) return { kind: "drain", ms, graceMs: 20, killAfterMs: random.below(60) };
@@ -145,6 +161,7 @@ function act(child: Child, plan: Plan, { line, later }: {
   readonly later: (ms: number, work: () => unknown) => Promise<void>;
 }): void {
   if (plan.kind === "kill" && line.kind === plan.after) void later(plan.ms, () => child.kill());
+  if (plan.kind === "kill" && line.kind === "created") void later(loadMsMax, () => child.kill());
   if (plan.kind !== "drain" || line.kind !== "created") return;
   const { ms, graceMs, killAfterMs } = plan;
   void later(ms, () => child.drain(graceMs));

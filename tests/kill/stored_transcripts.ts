@@ -10,6 +10,7 @@ export class StoredTranscripts {
   readonly #seen = new Map<string, number>();
   /** Turns by task and message. */
   readonly #turns = new Map<string, number>();
+  readonly #torn = new Set<string>();
 
   constructor(workspace: string) {
     this.#folder = workspacePaths(workspace).sessions;
@@ -31,6 +32,7 @@ export class StoredTranscripts {
         problems.push(...this.#take(name, text));
       }
       this.#seen.set(name, from + end);
+      if (end < bytes.length) this.#torn.add(`${name} ${from + end}`);
     }
     return problems;
   }
@@ -38,6 +40,11 @@ export class StoredTranscripts {
   /** How often the engine was given a message. */
   turnsOf(record: TaskRecord, messageId: string): number {
     return this.#turns.get(`${record.task.id} ${messageId}`) ?? 0;
+  }
+
+  /** How often the last line of a file was found cut off, as a kill may leave it. */
+  get torn(): number {
+    return this.#torn.size;
   }
 
   get turns(): number {

@@ -2,6 +2,9 @@ import type { Promised } from "./promised.ts";
 
 /** The command line and the executable. */
 export const commandLineRequirements: readonly Promised[] = [
+  ["§1 one-executable", "One executable does everything, and needs nothing else installed"],
+  ["§3 exit-codes", "The exit codes are 0, 1, 2, 3, 4, 5 and 70, each for one kind of end"],
+  ["§4 no-code-cache", "The executable reads no code from a folder that others may write to"],
   ["§3 callers-add", "`callers add` prints the key once, and stores keyHash and keyHint"],
   ["§3 callers-rotate", "`callers rotate` gives a new key; the old one ends at once or after the overlap"],
   ["§3 callers-remove", "`callers remove` removes every entry of the name and keeps the others as they are"],

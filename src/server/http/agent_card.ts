@@ -14,8 +14,8 @@ export interface CardSettings {
   /** `A2A__Card__Name` and `A2A__Card__Description`. */
   readonly name: string;
   readonly description: string;
-  /** A2A 0.3 is spoken at the JSON-RPC endpoint, too. */
-  readonly legacy: boolean;
+  /** Whether A2A 0.3 is spoken at the JSON-RPC endpoint, too. Absent: it is. */
+  readonly legacy?: boolean;
   /** Absent: `ourCapabilities`. */
   readonly capabilities?: AgentCapabilitiesJson;
 }
@@ -59,7 +59,7 @@ export function extendedCard(baseUrl: string, settings: CardSettings, content: C
     ...(provider && { provider }),
     ...(given(documentationUrl) && { documentationUrl }),
     ...(given(iconUrl) && { iconUrl }),
-    supportedInterfaces: interfacesAt(baseUrl, settings.legacy),
+    supportedInterfaces: interfacesAt(baseUrl, settings.legacy ?? true),
     capabilities: settings.capabilities ?? ourCapabilities,
     securitySchemes,
     securityRequirements: [{ schemes: { apiKey: { list: [] } } }, { schemes: { bearer: { list: [] } } }],

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { version } from "@/version.ts";
 import { type CardContent, type CardSettings, extendedCard, publicCard } from "./agent_card.ts";
 
-const settings: CardSettings = { name: "Volcanic assistant", description: "Generic.", legacy: true };
+const settings: CardSettings = { name: "Volcanic assistant", description: "Generic." };
 const found = [{ id: "pdf", name: "PDF", description: "Reads PDFs." }];
 const overrides = {
   name: "Eugene's assistant",

@@ -1,4 +1,4 @@
-import { type A2AError, errorHeaders, jsonRpcHttpStatus, toHttpError } from "@/protocol/errors.ts";
+import { type A2AError, errorHeaders, jsonRpcHttpStatus, type Reason, toHttpError } from "@/protocol/errors.ts";
 import { failure, type JsonRpcId, nullId } from "@/protocol/json_rpc.ts";
 import type { Clock } from "@/time/clock.ts";
 
@@ -8,7 +8,9 @@ const heartbeatMs = 15_000;
 /** An answer with a JSON body, given as text. */
 export function jsonAnswer(text: string, options: { status?: number; contentType?: string } = {}): Response {
   const { status = 200, contentType = "application/json" } = options;
-  return new Response(text, { status, headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
+  const bytes = new TextEncoder().encode(text);
+  const headers = { "Content-Type": contentType, "Content-Length": `${bytes.length}`, "Cache-Control": "no-store" };
+  return new Response(bytes, { status, headers });
 }
 
 /** An error over JSON-RPC. Without an id that could be read it is null. */
@@ -22,46 +24,59 @@ export function restErrorAnswer(error: A2AError, contentType?: string): Response
   return withErrorHeaders(jsonAnswer(JSON.stringify(body), { status, contentType }), error);
 }
 
+/** What a request is answered with: a response, or one that is still being waited for and needs its body no more. */
+export type Answer = Response | { readonly later: Promise<Response> };
+
 /**
- * An answer that may take long: as usual when it comes within 15 s, else status 200 and a space every 15 s until it comes.
+ * An answer that may take long: as it is when it comes within 15 s, else status 200 and a space every 15 s until it comes.
  *
- * `text` must not reject. Leaving the answer ends the waiting only.
+ * `answer` must not reject. Leaving it ends the waiting only. What comes late shows an error in its body alone.
  */
 export async function lateAnswer(
-  text: Promise<string>,
-  { clock, contentType }: { clock: Clock; contentType?: string },
+  answer: Promise<Response>,
+  { clock, contentType = "application/json" }: { clock: Clock; contentType?: string },
 ): Promise<Response> {
-  const first = await orHeartbeat(text, clock);
-  if (first !== undefined) return jsonAnswer(first, { contentType });
-  const encoder = new TextEncoder();
-  let isOver = false;
+  const left = new AbortController();
+  const inTime = await orHeartbeat(answer, clock, left.signal);
+  if (inTime !== undefined) return inTime;
+  const space = new TextEncoder().encode(" ");
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(encoder.encode(" ")),
+    start: (controller) => controller.enqueue(space),
     async pull(controller) {
-      const answer = await orHeartbeat(text, clock);
-      if (isOver) return;
-      controller.enqueue(encoder.encode(answer ?? " "));
-      if (answer !== undefined) controller.close();
+      const late = await orHeartbeat(answer, clock, left.signal);
+      if (left.signal.aborted) return;
+      controller.enqueue(late === undefined ? space : await late.bytes());
+      if (late !== undefined) controller.close();
     },
-    cancel() {
-      isOver = true;
-    },
+    cancel: () => left.abort(),
   });
-  const headers = { "Content-Type": contentType ?? "application/json", "Cache-Control": "no-store" };
-  return new Response(body, { headers });
+  return new Response(body, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
 }
 
-/** The text, or undefined when it takes longer than a heartbeat. */
-async function orHeartbeat(text: Promise<string>, clock: Clock): Promise<string | undefined> {
+/** The answer, or undefined when it takes longer than a heartbeat or its reader left. */
+async function orHeartbeat(
+  answer: Promise<Response>,
+  clock: Clock,
+  left: AbortSignal,
+): Promise<Response | undefined> {
   const here = new AbortController();
+  const over = AbortSignal.any([here.signal, left]);
   try {
-    return await Promise.race([text, clock.sleep(heartbeatMs, here.signal).then(() => undefined, () => undefined)]);
+    return await Promise.race([answer, clock.sleep(heartbeatMs, over).then(() => undefined, () => undefined)]);
   } finally {
     here.abort();
   }
 }
 
+/** Why an answer that was made here is a refusal; undefined for any other. */
+export function refusalOf(answer: Response): Reason | undefined {
+  return refusals.get(answer);
+}
+
+const refusals = new WeakMap<Response, Reason>();
+
 function withErrorHeaders(answer: Response, error: A2AError): Response {
+  refusals.set(answer, error.reason);
   for (const [name, value] of Object.entries(errorHeaders(error))) answer.headers.set(name, value);
   if (error.reason === "UNAUTHENTICATED") {
     answer.headers.set("WWW-Authenticate", 'Bearer realm="a2a", ApiKey realm="a2a"');

@@ -39,7 +39,7 @@ export function urlText({ origin, pathname }: URL): string {
 }
 
 /** The origin of a host with or without a port; undefined when it is none, whatever a header may hold. */
-function originOf(scheme: string, host: string): string | undefined {
+export function originOf(scheme: string, host: string): string | undefined {
   if (host.length > 260 || !/^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.test(host)) return undefined;
   return URL.parse(`${scheme}://${host}`)?.origin;
 }

@@ -35,7 +35,10 @@ export class CacheableAnswers {
       "Cache-Control": cacheControl,
     };
     if (isKnown(request.headers, tag, seconds)) return new Response(null, { status: 304, headers: all });
-    return new Response(text, { headers: { ...all, "Content-Type": contentType } });
+    const bytes = new TextEncoder().encode(text);
+    // Said here, since HEAD loses the body on its way out and the runtime would then say 0.
+    const size = { "Content-Type": contentType, "Content-Length": String(bytes.length) };
+    return new Response(bytes, { headers: { ...all, ...size } });
   }
 
   #seenSince(resource: string, tag: string): number {

@@ -5,7 +5,7 @@ import { CacheableAnswers } from "./cacheable_answer.ts";
 const plain = { resource: "a", text: "{}", contentType: "application/json", cacheControl: "public, max-age=300" };
 
 function ask(answers: CacheableAnswers, headers: Readonly<Record<string, string>> = {}, content = plain): Response {
-  return answers.answer(new Request("http://x/"), { ...content, headers: { "X-Other": "y" } });
+  return answers.answer(new Request("http://x/", { headers }), { ...content, headers: { "X-Other": "y" } });
 }
 
 Deno.test("CacheableAnswers.answer() has tag, time and policy, and all of them with 304 [§5.3 cacheable]", async () => {

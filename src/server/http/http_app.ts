@@ -2,18 +2,20 @@ import { getLogger } from "@logtape/logtape";
 import { Hono } from "hono";
 import { isJsonContentType } from "@/protocol/content_types.ts";
 import { A2AError } from "@/protocol/errors.ts";
-import type { RunService } from "@/server/runs/run_service.ts";
 import { operations } from "@/server/operations/operations.ts";
-import type { Call } from "@/server/operations/call.ts";
-import type { TaskStore } from "@/server/tasks/task_store.ts";
+import type { Method, RequestOf } from "@/protocol/request_types.ts";
+import type { TaskJson } from "@/protocol/task.ts";
+import type { Call, Outcome } from "@/server/operations/call.ts";
 import type { Clock } from "@/time/clock.ts";
 import { restErrorAnswer, rpcErrorAnswer } from "./answers.ts";
 import { BodyReader } from "./body_reader.ts";
 import { CacheableAnswers } from "./cacheable_answer.ts";
 import { type Authenticated, type AuthWorkspace, CallerAuth } from "./caller_auth.ts";
 import { cardPaths, type Cards } from "./card_routes.ts";
+import { type AuditLines, type Exchange, ExchangeAudit } from "./exchange_audit.ts";
 import { answerJsonRpc } from "./json_rpc_route.ts";
-import { type GuardOptions, guardRequest, isLoopbackAddress } from "./request_guard.ts";
+import { OpenStreams } from "./open_streams.ts";
+import { type GuardOptions, guardRequest, isLoopbackAddress, refuseOddHost } from "./request_guard.ts";
 import { answerRest, answerType, matchRest } from "./rest_routes.ts";
 import type { RouteOptions } from "./route_options.ts";
 
@@ -21,10 +23,12 @@ const logger = getLogger(["a2a", "server", "http"]);
 
 /** A workspace as it is served. */
 export interface ServedWorkspace extends AuthWorkspace {
-  readonly runs: RunService;
-  readonly store: TaskStore;
+  readonly runs: Call["runs"];
+  readonly store: Call["store"];
   /** What `Cards.extended` gives. */
   readonly extendedCard: ReturnType<Cards["extended"]>;
+  /** Where its exchanges are told; absent: nowhere. */
+  readonly audit?: AuditLines;
 }
 
 /** What the endpoints are made of. */
@@ -39,6 +43,14 @@ export interface HttpAppOptions {
   readonly cards: Cards["answer"];
   /** What of the host is not ready; nothing when all is (product.md §5.1). */
   readonly notReady: () => readonly string[];
+  /** Every stream is here while it is open; absent: nobody ends them from outside. */
+  readonly streams?: OpenStreams;
+  /** Aborts when the host begins to end: no stream is opened any more. Runs refuse new work themselves. */
+  readonly draining?: AbortSignal;
+  /** Aborts when the host ends: who still waits is answered with the task as it stands. */
+  readonly stopped?: AbortSignal;
+  /** Told when a request came without a valid key: its caller may just have been removed. */
+  readonly onUnauthenticated?: () => void;
 }
 
 /** What `Deno.serve` tells of a request beside itself. */
@@ -56,6 +68,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: Connect
   app.onError((error) => {
     logger.error("A route broke: {error}", { error });
     return restErrorAnswer(new A2AError("INTERNAL"));
+  });
+  app.use(async (c, next) => {
+    const refused = refuseOddHost(c.req.raw);
+    return refused === undefined ? await next() : restErrorAnswer(refused);
   });
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => {
@@ -83,20 +99,20 @@ class Door {
   readonly #options: HttpAppOptions;
   readonly #auth: CallerAuth<ServedWorkspace>;
   readonly #bodies: BodyReader;
-  readonly #routes: RouteOptions;
+  readonly #audit: ExchangeAudit;
+  readonly #streams: OpenStreams;
+  readonly #stopped: AbortSignal;
+  readonly #routes: Omit<RouteOptions, "operate">;
 
   constructor(options: HttpAppOptions) {
     this.#options = options;
     this.#auth = new CallerAuth(options);
     this.#bodies = new BodyReader({ bytesMax: options.bodyBytesMax, clock: options.clock });
-    const { clock, strictVersion } = options;
-    const answers = new CacheableAnswers({ clock });
-    this.#routes = {
-      clock,
-      strictVersion,
-      answers,
-      operate: (method, request, call) => operations[method](request, call),
-    };
+    const { clock, strictVersion, workspaces } = options;
+    this.#audit = new ExchangeAudit({ all: workspaces.flatMap(({ audit }) => audit ?? []), clock });
+    this.#streams = options.streams ?? new OpenStreams();
+    this.#stopped = options.stopped ?? new AbortController().signal;
+    this.#routes = { clock, strictVersion, answers: new CacheableAnswers({ clock }) };
   }
 
   /** While no workspace has a caller only this machine is answered (product.md §5.2a). */
@@ -106,43 +122,53 @@ class Door {
   }
 
   async jsonRpc(request: Request, address: string): Promise<Response> {
-    const admitted = this.#admit(request, address);
-    if (admitted instanceof A2AError) return rpcErrorAnswer(admitted);
-    const answer = await this.#bodies.withBody(
-      request,
-      (bytes) =>
-        answerJsonRpc(request, { bytes, call: this.#call(request, { address, ...admitted }), options: this.#routes }),
-    );
-    return answer instanceof A2AError ? rpcErrorAnswer(answer) : answer;
+    const exchange = this.#audit.begin(request, { binding: "jsonrpc", peer: address });
+    return exchange.finish(await this.#jsonRpc(request, { address, exchange }));
   }
 
   async rest(request: Request, address: string): Promise<Response> {
+    const exchange = this.#audit.begin(request, { binding: "rest", peer: address });
+    return exchange.finish(await this.#rest(request, { address, exchange }));
+  }
+
+  async #jsonRpc(request: Request, coming: Coming): Promise<Response> {
+    const admitted = this.#admit(request, coming);
+    if (admitted instanceof A2AError) return rpcErrorAnswer(admitted);
+    const answer = await this.#bodies.withBody(request, (bytes) => {
+      coming.exchange.received(bytes.length);
+      return answerJsonRpc(request, { bytes, ...this.#served(request, { ...coming, ...admitted }) });
+    });
+    if (answer instanceof A2AError) return rpcErrorAnswer(answer);
+    return "later" in answer ? await answer.later : answer;
+  }
+
+  async #rest(request: Request, coming: Coming): Promise<Response> {
     const contentType = answerType(request);
     const path = new URL(request.url).pathname.slice("/a2a/v1/".length);
-    const match = matchRest(request.method === "HEAD" ? "GET" : request.method, path);
-    const admitted = this.#admit(request, address);
+    const match = matchRest(request.method, path);
+    if (match.kind === "method") coming.exchange.asked(match.method);
+    const admitted = this.#admit(request, coming);
     if (admitted instanceof A2AError) return restErrorAnswer(admitted, contentType);
     if (match.kind === "no route") return restErrorAnswer(new A2AError("ROUTE_NOT_FOUND"), contentType);
     if (match.kind === "wrong verb") return wrongVerb(match.allow);
-    const answer = await this.#bodies.withBody(
-      request,
-      (bytes) =>
-        answerRest(request, {
-          bytes,
-          call: this.#call(request, { address, ...admitted }),
-          match,
-          options: this.#routes,
-        }),
-    );
-    return answer instanceof A2AError ? restErrorAnswer(answer, contentType) : answer;
+    const answer = await this.#bodies.withBody(request, (bytes) => {
+      coming.exchange.received(bytes.length);
+      return answerRest(request, { bytes, match, ...this.#served(request, { ...coming, ...admitted }) });
+    });
+    if (answer instanceof A2AError) return restErrorAnswer(answer, contentType);
+    return "later" in answer ? await answer.later : answer;
   }
 
   /** All that is checked before the body is read. */
-  #admit(request: Request, address: string): Authenticated<ServedWorkspace> | A2AError {
+  #admit(request: Request, { address, exchange }: Coming): Authenticated<ServedWorkspace> | A2AError {
     const refused = this.#strangerError(address) ?? guardRequest(request, this.#options.guard);
     if (refused !== undefined) return refused;
     const admitted = this.#auth.authenticate(request.headers, address);
-    if (admitted instanceof A2AError) return admitted;
+    if (admitted instanceof A2AError) {
+      this.#options.onUnauthenticated?.();
+      return admitted;
+    }
+    exchange.admitted(admitted.caller.caller, admitted.workspace.audit);
     const hasBody = request.body !== null && request.method !== "GET";
     if (hasBody && !isJsonContentType(request.headers.get("Content-Type"))) {
       return new A2AError("UNSUPPORTED_MEDIA_TYPE");
@@ -155,10 +181,47 @@ class Door {
     return new A2AError("FORBIDDEN", { message: "No caller is set up yet: only this machine is answered" });
   }
 
-  #call(
-    request: Request,
-    { address, workspace, caller }: Authenticated<ServedWorkspace> & { readonly address: string },
-  ): Call {
+  /** What a request is answered with, once its body is there. */
+  #served(request: Request, admitted: Admitted): { readonly call: Call; readonly options: RouteOptions } {
+    const operate: RouteOptions["operate"] = (method, asked, call) =>
+      this.#operate(method, asked, { call, request, admitted });
+    return { call: this.#call(request, admitted), options: { ...this.#routes, operate } };
+  }
+
+  async #operate<M extends Method>(
+    method: M,
+    asked: RequestOf[M],
+    { call, request, admitted }: { call: Call; request: Request; admitted: Admitted },
+  ): Promise<Outcome | A2AError> {
+    const { exchange, workspace } = admitted;
+    exchange.asked(method, concernsOf(asked));
+    const refused = this.#tooLate(method, request, admitted);
+    if (refused !== undefined) return refused;
+    const outcome = await operations[method](asked, call);
+    if (outcome instanceof A2AError) return outcome;
+    const task = outcome.kind === "value" ? (outcome.value as { task?: TaskJson } | null)?.task : outcome.task;
+    if (task !== undefined) exchange.concerned(task);
+    if (outcome.kind !== "stream") return outcome;
+    const owner = { workspace: workspace.name, caller: call.caller };
+    return { ...outcome, events: this.#streams.add(owner, outcome.events) };
+  }
+
+  /**
+   * What changed while the body came. A caller that was removed meanwhile must not begin anything: nobody would end it. This is
+   * in one step with the submission, so an expulsion sees one or the other.
+   */
+  #tooLate(method: Method, { headers }: Request, { address, workspace, caller }: Admitted): A2AError | undefined {
+    if (method === "SubscribeToTask" && this.#options.draining?.aborted) {
+      return new A2AError("SHUTTING_DOWN", { retryAfterSeconds: 10 });
+    }
+    if (method !== "SendMessage" && method !== "SendStreamingMessage") return undefined;
+    const again = this.#auth.authenticate(headers, address);
+    if (again instanceof A2AError) return again;
+    const isSame = again.workspace === workspace && again.caller.caller === caller.caller;
+    return isSame ? undefined : new A2AError("UNAUTHENTICATED");
+  }
+
+  #call(request: Request, { address, workspace, caller }: Admitted): Call {
     const { clock, waitMs } = this.#options;
     return {
       caller: caller.caller,
@@ -166,10 +229,27 @@ class Door {
       store: workspace.store,
       clock,
       waitMs,
-      signal: new AbortController().signal,
+      signal: this.#stopped,
       extendedCard: workspace.extendedCard(request, address),
     };
   }
+}
+
+/** A request on its way in. */
+interface Coming {
+  readonly address: string;
+  readonly exchange: Exchange;
+}
+
+type Admitted = Coming & Authenticated<ServedWorkspace>;
+
+/** What a request says of the task that it is about, for the audit. */
+function concernsOf(asked: RequestOf[Method]): { hops?: number; taskId?: string; contextId?: string } {
+  if ("message" in asked) {
+    const { taskId, contextId } = asked.message;
+    return { hops: asked.hops, taskId, contextId };
+  }
+  return "taskId" in asked ? { taskId: asked.taskId } : "id" in asked ? { taskId: asked.id } : {};
 }
 
 function wrongVerb(allow: readonly string[]): Response {

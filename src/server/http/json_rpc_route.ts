@@ -6,7 +6,7 @@ import type { Method } from "@/protocol/request_types.ts";
 import { parseParams } from "@/protocol/requests.ts";
 import type { StreamJson } from "@/protocol/task.ts";
 import type { Call, Outcome } from "@/server/operations/call.ts";
-import { jsonAnswer, lateAnswer, rpcErrorAnswer } from "./answers.ts";
+import { type Answer, jsonAnswer, lateAnswer, rpcErrorAnswer } from "./answers.ts";
 import { internalError, type RouteOptions } from "./route_options.ts";
 import { sseResponse } from "./sse_response.ts";
 
@@ -14,7 +14,7 @@ import { sseResponse } from "./sse_response.ts";
 export async function answerJsonRpc(
   request: Request,
   { bytes, call, options }: { bytes: Uint8Array; call: Call; options: RouteOptions },
-): Promise<Response> {
+): Promise<Answer> {
   const envelope = parseEnvelope(bytes);
   if (envelope.kind === "refused") return rpcErrorAnswer(envelope.error, envelope.id);
   const { id, method, params } = envelope;
@@ -40,20 +40,20 @@ export async function answerJsonRpc(
 async function answered(
   outcome: Outcome,
   { id, method, options }: { id: JsonRpcId; method: Method; options: RouteOptions },
-): Promise<Response> {
+): Promise<Answer> {
   const { clock } = options;
   switch (outcome.kind) {
     case "value":
       return jsonAnswer(success(id, outcome.value));
     case "later": {
-      const text = outcome.value.then(
-        (value) => success(id, value),
-        (error) => failure(id, internalError(method, error)),
+      const answer = outcome.value.then(
+        (value) => jsonAnswer(success(id, value)),
+        (error) => rpcErrorAnswer(internalError(method, error), id),
       );
-      return await lateAnswer(text, { clock });
+      return { later: lateAnswer(answer, { clock }) };
     }
     case "stream":
-      return sseResponse<StreamJson>({
+      return await sseResponse<StreamJson>({
         events: outcome.events,
         format: (event) => success(id, event),
         failure: (error) => failure(id, internalError(method, error)),

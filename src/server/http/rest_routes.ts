@@ -7,7 +7,7 @@ import type { Method } from "@/protocol/request_types.ts";
 import { parseRest } from "@/protocol/requests.ts";
 import type { StreamJson } from "@/protocol/task.ts";
 import type { Call, Outcome } from "@/server/operations/call.ts";
-import { jsonAnswer, lateAnswer, restErrorAnswer } from "./answers.ts";
+import { type Answer, jsonAnswer, lateAnswer, restErrorAnswer } from "./answers.ts";
 import { answerExtendedCard } from "./card_routes.ts";
 import { internalError, type RouteOptions } from "./route_options.ts";
 import { sseResponse } from "./sse_response.ts";
@@ -45,13 +45,14 @@ const routes: readonly RestRoute[] = [
   route("GET", "tasks/(?<id>[^/:]+)", "GetTask"),
 ];
 
-/** Finds what a verb and a path below `/a2a/v1/` ask for. */
+/** Finds what a verb and a path below `/a2a/v1/` ask for. HEAD is GET, but for a stream: nobody would read it. */
 export function matchRest(verb: string, path: string): RestMatch {
   const allow = new Set<string>();
   for (const { verb: expected, pattern, method } of routes) {
     const match = pattern.exec(path);
     if (match === null) continue;
-    if (verb !== expected) {
+    const isHead = verb === "HEAD" && expected === "GET" && method !== "SubscribeToTask";
+    if (verb !== expected && !isHead) {
       allow.add(expected);
       continue;
     }
@@ -70,7 +71,7 @@ export async function answerRest(
     match: RestMatch & { kind: "method" };
     options: RouteOptions;
   },
-): Promise<Response> {
+): Promise<Answer> {
   const contentType = answerType(request);
   const refuse = (error: A2AError) => restErrorAnswer(error, contentType);
   const query = new URL(request.url).searchParams;
@@ -109,16 +110,25 @@ export function answerType(request: Request): string {
 async function answered(
   outcome: Outcome,
   { method, contentType, options }: { method: Method; contentType: string; options: RouteOptions },
-): Promise<Response> {
+): Promise<Answer> {
   const { clock } = options;
-  const failed = (error: unknown) => JSON.stringify(toHttpError(internalError(method, error)).body);
   switch (outcome.kind) {
     case "value":
       return jsonAnswer(JSON.stringify(outcome.value), { contentType });
-    case "later":
-      return await lateAnswer(outcome.value.then(JSON.stringify, failed), { clock, contentType });
+    case "later": {
+      const answer = outcome.value.then(
+        (value) => jsonAnswer(JSON.stringify(value), { contentType }),
+        (error) => restErrorAnswer(internalError(method, error), contentType),
+      );
+      return { later: lateAnswer(answer, { clock, contentType }) };
+    }
     case "stream":
-      return sseResponse<StreamJson>({ events: outcome.events, format: JSON.stringify, failure: failed, clock });
+      return await sseResponse<StreamJson>({
+        events: outcome.events,
+        format: JSON.stringify,
+        failure: (error) => JSON.stringify(toHttpError(internalError(method, error)).body),
+        clock,
+      });
     default:
       return outcome satisfies never;
   }

@@ -18,8 +18,9 @@ export interface RouteOptions {
   readonly operate: <M extends Method>(method: M, request: RequestOf[M], call: Call) => Promise<Outcome | A2AError>;
 }
 
-/** A bug: the cause goes to the log, its caller gets one fixed sentence. */
+/** What a stream was ended with, as it is. All else is a bug: the cause goes to the log, its caller gets one fixed sentence. */
 export function internalError(method: string, error: unknown): A2AError {
+  if (error instanceof A2AError) return error;
   logger.error("{method} broke: {error}", { method, error });
   return new A2AError("INTERNAL");
 }

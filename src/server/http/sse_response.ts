@@ -8,6 +8,7 @@ const stuckMs = 120_000;
 
 /** Where the events of a stream come from, and what is told when something goes wrong after the first. */
 export interface SseSource<T> {
+  /** A text that they return at their end goes out as a last comment. */
   readonly events: AsyncIterableIterator<T>;
   /** One event as the JSON of its `data` line. */
   readonly format: (event: T) => string;
@@ -19,21 +20,33 @@ export interface SseSource<T> {
 /**
  * Streams events as `text/event-stream`: one `data:` line each, in order, a comment every 15 s of silence.
  *
+ * Waits for the first event: when it fails, this rejects, and there is no stream; later failures are a last event.
  * Pull-driven: events are taken as the reader takes them, so a slow one costs no memory. Only `cancel` shows that a client
  * left; it ends the events, never the work behind them. A reader that takes nothing for 2 minutes is cut.
  */
-export function sseResponse<T>(source: SseSource<T>): Response {
+export async function sseResponse<T>(source: SseSource<T>): Promise<Response> {
   const encoder = new TextEncoder();
-  const stream = new EventStream(source);
+  const stream = new EventStream(source, await firstOf(source.events));
   const body = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      const text = await stream.next(() => controller.error(new Error("The reader takes nothing")));
+    start: (controller) => stream.begin(() => controller.error(new Error("The reader takes nothing"))),
+    async pull(controller) {
+      const text = await stream.next();
+      if (stream.wasLeft) return;
       if (text === undefined) controller.close();
       else controller.enqueue(encoder.encode(text));
     },
-    cancel: () => stream.end(),
+    cancel: () => stream.leave(),
   }, { highWaterMark: 0 });
   return new Response(body, { headers: sseHeaders });
+}
+
+async function firstOf<T>(events: AsyncIterableIterator<T>): Promise<IteratorResult<T>> {
+  try {
+    return await events.next();
+  } catch (error) {
+    await events.return?.();
+    throw error;
+  }
 }
 
 /** The text of a stream, piece by piece. */
@@ -41,41 +54,69 @@ class EventStream<T> {
   readonly #source: SseSource<T>;
   readonly #over = new AbortController();
   #next: Promise<IteratorResult<T>> | undefined;
-  #stuck: Disposable | undefined;
+  #cut = () => {};
+  #patience: Disposable | undefined;
+  #wasLeft = false;
 
-  constructor(source: SseSource<T>) {
+  constructor(source: SseSource<T>, first: IteratorResult<T>) {
     this.#source = source;
+    this.#next = Promise.resolve(first);
   }
 
-  /** The next piece: an event, or a comment when none came for 15 s. Undefined at the end. `cut`: the reader is gone. */
-  async next(cut: () => void): Promise<string | undefined> {
-    this.#stuck?.[Symbol.dispose]();
+  /** Nobody is left to read: what comes is thrown away. */
+  get wasLeft(): boolean {
+    return this.#wasLeft;
+  }
+
+  /** `cut` is called when the reader takes nothing. */
+  begin(cut: () => void): void {
+    this.#cut = cut;
+    this.#mustBeTaken();
+  }
+
+  /** The next piece: an event, or a comment when none came for 15 s. Undefined at the end. */
+  async next(): Promise<string | undefined> {
+    this.#patience?.[Symbol.dispose]();
     if (this.#over.signal.aborted) return undefined;
     try {
       this.#next ??= this.#source.events.next();
       const event = await this.#withinSilence(this.#next);
-      if (event === "silence") return this.#shown(formatSseComment(), cut);
-      this.#next = undefined;
-      if (event.done) return void await this.end();
-      return this.#shown(formatSseEvent(this.#source.format(event.value)), cut);
+      if (this.#wasLeft) return undefined;
+      if (event !== "silence") this.#next = undefined;
+      if (event !== "silence" && event.done) return await this.#lastWords(event.value);
+      const text = event === "silence" ? formatSseComment() : formatSseEvent(this.#source.format(event.value));
+      this.#mustBeTaken();
+      return text;
     } catch (error) {
-      await this.end();
+      if (this.#wasLeft) return undefined;
+      await this.#end();
+      this.#mustBeTaken();
       return formatSseEvent(this.#source.failure(error));
     }
   }
 
-  async end(): Promise<void> {
+  async #lastWords(said: unknown): Promise<string | undefined> {
+    await this.#end();
+    if (typeof said !== "string") return undefined;
+    this.#mustBeTaken();
+    return formatSseComment(said);
+  }
+
+  async leave(): Promise<void> {
+    this.#wasLeft = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     this.#over.abort();
-    this.#stuck?.[Symbol.dispose]();
+    this.#patience?.[Symbol.dispose]();
     await this.#source.events.return?.();
   }
 
   async #withinSilence(next: Promise<IteratorResult<T>>): Promise<IteratorResult<T> | "silence"> {
     const enough = new AbortController();
-    const silence = this.#source.clock.sleep(commentMs, enough.signal).then(
-      () => "silence" as const,
-      () => "silence" as const,
-    );
+    const over = AbortSignal.any([enough.signal, this.#over.signal]);
+    const silence = this.#source.clock.sleep(commentMs, over).then(() => "silence" as const, () => "silence" as const);
     try {
       return await Promise.race([next, silence]);
     } finally {
@@ -84,13 +125,12 @@ class EventStream<T> {
   }
 
   /** What is handed out must be taken in time. */
-  #shown(text: string, cut: () => void): string {
+  #mustBeTaken(): void {
     const deadline = this.#source.clock.deadline(stuckMs);
     deadline.signal.addEventListener("abort", () => {
-      cut();
-      void this.end();
+      this.#cut();
+      void this.leave();
     });
-    this.#stuck = deadline;
-    return text;
+    this.#patience = deadline;
   }
 }

@@ -1,7 +1,7 @@
 import type { A2AError } from "@/protocol/errors.ts";
 import type { CallerName } from "@/protocol/ids.ts";
 import type { AgentCardJson } from "@/protocol/agent_card.ts";
-import type { StreamJson } from "@/protocol/task.ts";
+import type { StreamJson, TaskJson } from "@/protocol/task.ts";
 import type { RunService } from "@/server/runs/run_service.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock } from "@/time/clock.ts";
@@ -24,8 +24,9 @@ export interface Call {
 export type Outcome =
   | { readonly kind: "value"; readonly value: unknown }
   /** The answer of a blocking send; never rejects. What it stands for is accepted already. */
-  | { readonly kind: "later"; readonly value: Promise<unknown> }
-  | { readonly kind: "stream"; readonly events: AsyncIterableIterator<StreamJson> };
+  | { readonly kind: "later"; readonly value: Promise<unknown>; readonly task: TaskJson }
+  /** `task`: what it is about, as far as it is known before the first event. */
+  | { readonly kind: "stream"; readonly events: AsyncIterableIterator<StreamJson>; readonly task?: TaskJson };
 
 /** One operation: the same for both bindings. */
 export type Operation<Request> = (request: Request, call: Call) => Promise<Outcome | A2AError>;

@@ -2,6 +2,7 @@ import { A2AError } from "@/protocol/errors.ts";
 import { isTaskId } from "@/protocol/ids.ts";
 import type { SendMessageRequest } from "@/protocol/request_types.ts";
 import type { MessageJson, TaskJson } from "@/protocol/task.ts";
+import type { TaskViewOptions } from "@/protocol/task_view.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
@@ -20,22 +21,27 @@ export async function sendMessage(request: SendMessageRequest, call: Call): Prom
   const { historyLength, returnImmediately } = request.configuration;
   const answer = async (task: TaskJson) => ({ task: await servedTask(task, call.store, { historyLength }) });
   if (returnImmediately) return { kind: "value", value: await answer(accepted.task) };
-  return { kind: "later", value: settledTask(accepted, call).then(answer) };
+  return { kind: "later", value: settledTask(accepted, call).then(answer), task: accepted.task };
 }
 
 /** SendStreamingMessage (A2A 1.0 §3.1.2): the task, then what happens to it until it is settled. */
 export async function sendStreamingMessage(request: SendMessageRequest, call: Call): Promise<Outcome | A2AError> {
   const accepted = await accept(request, call);
   if (accepted instanceof A2AError) return accepted;
-  return { kind: "stream", events: served(accepted.events, call) };
+  const { historyLength } = request.configuration;
+  return { kind: "stream", events: served(accepted.events, call, { historyLength }), task: accepted.task };
 }
 
-/** The same events with the bytes in place; ending it ends the events. */
-export function served(events: Accepted["events"], { store }: Call): Accepted["events"] {
+/** The same events as they are served, the bytes in place; ending it ends the events. */
+export function served(
+  events: Accepted["events"],
+  { store }: Call,
+  options: TaskViewOptions = {},
+): Accepted["events"] {
   return {
     async next() {
       const next = await events.next();
-      return next.done ? next : { done: false, value: await servedEvent(next.value, store) };
+      return next.done ? next : { done: false, value: await servedEvent(next.value, store, options) };
     },
     return: () => events.return!(),
     [Symbol.asyncIterator]() {

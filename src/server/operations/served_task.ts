@@ -14,8 +14,12 @@ export async function servedTask(
 }
 
 /** The same for an event of a stream. */
-export async function servedEvent(event: StreamJson, store: Pick<TaskStore, "openBlob">): Promise<StreamJson> {
-  if ("task" in event) return { task: await servedTask(event.task, store) };
+export async function servedEvent(
+  event: StreamJson,
+  store: Pick<TaskStore, "openBlob">,
+  options: TaskViewOptions = {},
+): Promise<StreamJson> {
+  if ("task" in event) return { task: await servedTask(event.task, store, options) };
   if (!("artifactUpdate" in event)) return event;
   const { artifactUpdate } = event;
   const task = { id: artifactUpdate.taskId };

@@ -62,5 +62,6 @@ export async function subscribeToTask({ id }: TaskRequest, call: Call): Promise<
 
 function badPageToken(): A2AError {
   const description = "is none of ours, or was made for another filter: start with the first page";
-  return new A2AError("INVALID_PARAMS", { fieldViolations: [{ field: "pageToken", description }] });
+  const message = `Cannot read the request: pageToken ${description}`;
+  return new A2AError("INVALID_PARAMS", { message, fieldViolations: [{ field: "pageToken", description }] });
 }

@@ -263,6 +263,9 @@ export class RunService implements AsyncDisposable {
       afterwards: async () => {
         accepted = await this.#acceptAndBegin(task, entered);
       },
+    }).catch(async (error) => {
+      await this.#leave(entered, input);
+      throw error;
     });
     if (applied.kind === "changed" && accepted !== undefined) return accepted;
     await this.#leave(entered, input);
@@ -322,8 +325,9 @@ export class RunService implements AsyncDisposable {
     const accepted = await this.#accept(task);
     const record = await this.#options.store.read(task.id, task.caller);
     if (record?.run?.fence !== entered.lease.fence) await this.#leave(entered);
-    else if (record.run.startedAt !== null) this.#runner.begin(record);
-    else this.#runner.wait(record);
+    else if (entered.run.startedAt !== null) this.#runner.begin(record);
+    else if (record.run.startedAt === null) this.#runner.wait(record);
+    // Else it was granted a slot between its commit and here, and is at work.
     return accepted;
   }
 

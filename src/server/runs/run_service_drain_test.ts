@@ -183,6 +183,7 @@ Deno.test("a follower costs nothing once it left: the store follows only what is
               if (isOpen) follows.now--;
               isOpen = false;
             };
+            args[2].addEventListener("abort", over);
             return items && {
               async next() {
                 const item = await items.next();
@@ -203,8 +204,12 @@ Deno.test("a follower costs nothing once it left: the store follows only what is
   });
   const accepted = await made.send("hello", { messageId: "m", dedupe: "h" });
   const again = await made.send("hello", { messageId: "m", dedupe: "h" });
+  const unread = await made.send("hello", { messageId: "m", dedupe: "h" });
   const settled = accepted.settled();
   await made.clock.settle();
+  strictEqual(follows.now, 5);
+  unread[Symbol.dispose]();
+  strictEqual(follows.now, 4);
   (await made.sessions.next()).answer("done");
   await settled;
   await briefly(again.events);

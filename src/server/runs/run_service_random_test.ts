@@ -18,13 +18,16 @@ const rounds = 12;
 const steps = 150;
 const contexts = ["c1", "c2", "c3"];
 
-for (let round = 1; round <= rounds; round++) {
-  Deno.test(`two hosts keep what they promise, whatever happens in which order (seed ${round})`, async () => {
-    await using made = await makeRuns({ limits: { runsMax: 2, queuedMax: 4, runMs: 60_000 } });
-    const trial = new Trial(made, createSeededRandom(round));
-    for (let step = 0; step < steps; step++) await trial.step();
-    await trial.finish();
-  });
+for (const suspends of [false, true]) {
+  for (let seed = 1; seed <= rounds; seed++) {
+    const name = `two hosts keep what they promise in any order${suspends ? ", one suspended now and then" : ""}`;
+    Deno.test(`${name} (seed ${seed})`, async () => {
+      await using made = await makeRuns({ limits: { runsMax: 2, queuedMax: 4, runMs: 60_000 } });
+      const trial = new Trial(made, createSeededRandom(seed), suspends);
+      for (let step = 0; step < steps; step++) await trial.step();
+      await trial.finish();
+    });
+  }
 }
 
 /** One message that was sent, and what became of it. */
@@ -42,11 +45,16 @@ class Trial {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #failures: unknown[] = [];
   readonly #held: HeldCommit[] = [];
+  readonly #suspends: boolean;
 
-  constructor(made: RunFixture, random: SeededRandom) {
+  /** Until then the second host may work on what the first was given meanwhile. */
+  #suspectUntil = 0;
+
+  constructor(made: RunFixture, random: SeededRandom, suspends: boolean) {
     this.#made = made;
     this.#random = random;
     this.#hosts = [made, made.newHost()];
+    this.#suspends = suspends;
   }
 
   async step(): Promise<void> {
@@ -61,6 +69,7 @@ class Trial {
       [3, () => this.#made.clock.settle()],
       [3, () => this.#made.clock.advance(this.#random.below(7_000))],
       [1, () => this.#own(this.#host.runs.sweep())],
+      [this.#suspends ? 2 : 0, () => this.#suspend()],
     ])();
     for (let count = this.#random.below(8); count > 0; count--) await Promise.resolve();
     this.#oneTurnAContext();
@@ -69,7 +78,8 @@ class Trial {
   /** Lets everything come to its end, and looks at what is left. */
   async finish(): Promise<void> {
     this.#made.gate.isFull = false;
-    for (let round = 0; round < 60; round++) {
+    this.#hosts[1]!.view.unblock();
+    for (let round = 0; round < 150; round++) {
       for (const held of this.#held.splice(0)) held.release();
       for (const turn of this.#openTurns()) turn.answer("the end");
       await this.#made.clock.advance(1_000);
@@ -105,6 +115,15 @@ class Trial {
       strictEqual((await accepted.settled()).status.state, "TASK_STATE_COMPLETED");
       await this.#made.clock.settle();
     }
+  }
+
+  /** The second host is suspended, or goes on: with or without its leases, as it comes. */
+  async #suspend(): Promise<void> {
+    const { view } = this.#hosts[1]!;
+    if (view.isBlocked) view.unblock();
+    else view.block();
+    if (this.#random.chance(0.5)) await this.#made.clock.advance(this.#random.below(90_000));
+    this.#suspectUntil = this.#made.clock.elapsed() + 30_000;
   }
 
   get #host(): RunHost & RunDoors {
@@ -179,7 +198,10 @@ class Trial {
 
   /** A context of a caller is worked in by one turn at most, in all hosts together. */
   #oneTurnAContext(): void {
-    const scopes = this.#openTurns().map(({ request }) => request.scope);
+    const isSuspect = this.#hosts[1]!.view.isBlocked || this.#made.clock.elapsed() < this.#suspectUntil;
+    const scopes = (isSuspect ? this.#hosts[0]!.sessions.turns.filter(({ isOver }) => !isOver) : this.#openTurns()).map(
+      ({ request }) => request.scope,
+    );
     deepStrictEqual(scopes, [...new Set(scopes)], "two turns in one context");
   }
 

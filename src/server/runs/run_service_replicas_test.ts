@@ -84,6 +84,26 @@ Deno.test("a cancel through one host takes a run out of the other's queue, conte
   strictEqual((await one.sessions.next()).request.text, "three");
 });
 
+Deno.test("a cancel through one host between the other's commit and its run leaves context and place free there", async () => {
+  for (const runsMax of [1, 0]) {
+    await using one = await makeRuns({ limits: { runsMax, queuedMax: 1 } });
+    const two = one.newHost();
+    const held = one.gate.hold();
+    const sending = one.send("hello", { contextId: "c" });
+    const { task } = await held.reached;
+    one.view.block();
+    held.release();
+    await one.clock.settle();
+    strictEqual((await two.cancel(task.id)).kind, "canceled");
+    one.view.unblock();
+    using accepted = await sending;
+    strictEqual(accepted.task.status.state, "TASK_STATE_CANCELED");
+    using next = await one.send("next", { contextId: "c" });
+    strictEqual(await one.state(next.task.id), runsMax === 1 ? "working" : "submitted");
+    strictEqual(one.sessions.turns.length, runsMax);
+  }
+});
+
 Deno.test("each host runs its own queue, not the other's", async () => {
   await using one = await makeRuns({ limits: { runsMax: 1 } });
   const two = one.newHost();

@@ -14,7 +14,7 @@ import type { TaskId } from "@/protocol/ids.ts";
 import { isSettled, type StreamJson } from "@/protocol/task.ts";
 import type { TurnOutcome } from "@/engine/engine.ts";
 
-Deno.test("submit() starts a run at once when a slot is free, in one commit [SM1 T1w, SM2 free-new]", async () => {
+Deno.test("submit() starts a run at once when a slot is free, in one commit [SM1 T1w, SM2 free-new, §5.4 constant-scope, §5.4 one-session-a-context]", async () => {
   await using made = await makeRuns();
   using accepted = await made.send("hello");
   strictEqual(accepted.task.status.state, "TASK_STATE_WORKING");

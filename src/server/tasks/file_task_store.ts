@@ -17,6 +17,7 @@ import { isForgettable, requireSuccessor } from "./lifecycle.ts";
 import { PushClaims } from "./push_claims.ts";
 import { scanTaskFiles, sweepBlobs } from "./index_scan.ts";
 import { type FileCommit, RecordFiles } from "./record_files.ts";
+import { recordText } from "./record_json.ts";
 import { readJournals, type Recovered, replayJournals, retireJournals } from "./recovery.ts";
 import { StoredRecords } from "./stored_records.ts";
 import { TaskFeed } from "./task_feed.ts";
@@ -120,7 +121,7 @@ export class FileTaskStore implements TaskStore {
       target: { save: (id) => this.#records.save(id), sync: () => options.files.sync() },
     });
     for (const record of options.recovered.records) {
-      this.#records.durable(record, { in: "file", chars: JSON.stringify(record).length });
+      this.#records.durable(record, { in: "file", chars: recordText(record).length });
       this.#index.put(record);
     }
     this.#indexed = this.#scan(options);
@@ -318,7 +319,7 @@ export class FileTaskStore implements TaskStore {
     if (this.#closing.signal.aborted) throw new StorageFull("Cannot store a task: the store is closed");
     const { id } = record.task;
     const { counters, files } = this.#options;
-    const text = JSON.stringify(record);
+    const text = recordText(record);
     const isJournaled = text.length <= journaledCharsMax && !files.isUnsure(id);
     const show = () => {
       counters.add("commits");

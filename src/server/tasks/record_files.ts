@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { getLogger } from "@logtape/logtape";
 import { isTaskId, type TaskId } from "@/protocol/ids.ts";
-import { states } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import { writeAtomically } from "@/workspace/atomic_write.ts";
 import { type Disk, type FolderEntry, isMissing } from "@/workspace/disk.ts";
+import { parseRecord, recordText } from "./record_json.ts";
 import type { TaskRecord } from "./task_record.ts";
 
 const logger = getLogger(["a2a", "server", "tasks"]);
@@ -110,7 +110,7 @@ export class RecordFiles {
   async #putBack(id: TaskId, before: TaskRecord | undefined): Promise<void> {
     try {
       if (before === undefined) await this.#disk.remove(this.path(id));
-      else await this.#replace(id, JSON.stringify(before));
+      else await this.#replace(id, recordText(before));
       this.#unsure.delete(id);
     } catch (error) {
       this.#unsure.add(id);
@@ -168,27 +168,4 @@ export function namedTasks(entries: readonly FolderEntry[]): { records: TaskId[]
     if (kind === "folder" && name.length === 42 && name.endsWith(".blobs")) blobs.push(id);
   }
   return { records, blobs };
-}
-
-/** Parses a stored record; undefined for what is none of this format. Checks what the index and the owner check rest on. */
-export function parseRecord(text: string): TaskRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return asRecord(value);
-}
-
-/** The same, of a value that was parsed already. */
-export function asRecord(value: unknown): TaskRecord | undefined {
-  const record = value as TaskRecord | null;
-  const isRecord = typeof record === "object" && record !== null && record.v === 1 &&
-    Number.isSafeInteger(record.rev) && typeof record.caller === "string" && isTaskId(record.task?.id) &&
-    typeof record.task.contextId === "string" && states.includes(record.task.status?.state) &&
-    !Number.isNaN(Date.parse(record.task.status.timestamp)) &&
-    Array.isArray(record.statusLog) && record.statusLog.length > 0 && Array.isArray(record.pushes) &&
-    (record.run === null || typeof record.run?.runId === "string");
-  return isRecord ? record : undefined;
 }

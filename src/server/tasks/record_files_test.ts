@@ -7,7 +7,8 @@ import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { BlobFiles } from "./blob_files.ts";
-import { namedTasks, parseRecord, RecordFiles } from "./record_files.ts";
+import { namedTasks, RecordFiles } from "./record_files.ts";
+import { parseRecord } from "./record_json.ts";
 import type { TaskRecord } from "./task_record.ts";
 
 async function setUp() {

@@ -4,7 +4,8 @@ import { isTaskId, type TaskId } from "@/protocol/ids.ts";
 import { eachAtOnce } from "@/time/each_at_once.ts";
 import { type Disk, type FolderEntry, isMissing } from "@/workspace/disk.ts";
 import { journalNumber } from "./journal.ts";
-import { asRecord, type RecordFiles } from "./record_files.ts";
+import type { RecordFiles } from "./record_files.ts";
+import { asRecord, recordText } from "./record_json.ts";
 import type { Rev, TaskRecord } from "./task_record.ts";
 
 const logger = getLogger(["a2a", "server", "tasks"]);
@@ -67,7 +68,7 @@ export async function replayJournals(files: RecordFiles, content: JournalContent
     }
     if (newest === record) {
       if (stored === undefined) await files.putAside(id);
-      await files.write(record, JSON.stringify(record));
+      await files.write(record, recordText(record));
     }
     records.push(newest);
   });

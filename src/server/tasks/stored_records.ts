@@ -1,6 +1,7 @@
 import type { TaskId } from "@/protocol/ids.ts";
 import { RecordCache } from "./record_cache.ts";
 import type { RecordFiles, StoredRecord } from "./record_files.ts";
+import { recordText } from "./record_json.ts";
 import type { TaskRecord } from "./task_record.ts";
 
 const cacheBytesMax = 64 * 1024 * 1024;
@@ -74,7 +75,7 @@ export class StoredRecords {
     }
     const pinned = this.#pinned.get(id);
     if (pinned === undefined || pinned.savedRev >= pinned.record.rev) return;
-    await this.#files.write(pinned.record, JSON.stringify(pinned.record));
+    await this.#files.write(pinned.record, recordText(pinned.record));
     const now = this.#pinned.get(id);
     if (now !== undefined) this.#keep({ ...now, savedRev: Math.max(now.savedRev, pinned.record.rev) });
   }
