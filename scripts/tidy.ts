@@ -39,6 +39,8 @@ export const mayImport: Readonly<Record<string, readonly string[] | "everything"
     ...["time", "random.ts", "counters.ts"],
   ],
   "app.ts": "everything but cli",
+  "host": "everything but cli",
+  "host_worker.ts": ["host"],
   "cli": "everything",
 };
 
@@ -91,7 +93,7 @@ export const modulesAtHome: Readonly<Record<string, { readonly home: readonly st
   "node:http": { home: ["outbound/"], cure: "send through outbound/" },
   "node:https": { home: ["outbound/"], cure: "send through outbound/" },
   "node:net": { home: ["outbound/"], cure: "send through outbound/" },
-  "node:process": { home: [], cure: "use the seam that owns it: config.ts, cli/output.ts" },
+  "node:process": { home: ["host/empty_environment.ts"], cure: "use the seam that owns it: config.ts, cli/output.ts" },
 };
 
 const linesMax = 400;

@@ -1,14 +1,26 @@
 import type { Config } from "@/config.ts";
-import type { Counters } from "@/counters.ts";
+import { Counters } from "@/counters.ts";
 import type { Engine, EngineEvent } from "@/engine/engine.ts";
+import { A2AError } from "@/protocol/errors.ts";
+import type { CallerName } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
+import { restErrorAnswer } from "@/server/http/answers.ts";
+import { createCards } from "@/server/http/card_routes.ts";
+import { Expulsion } from "@/server/http/expulsion.ts";
+import { type ConnectionInfo, createHttpApp } from "@/server/http/http_app.ts";
+import { type Listener, type ListenerAddress, type ListenRefusal, openListener } from "@/server/http/listener.ts";
+import { OpenStreams } from "@/server/http/open_streams.ts";
+import { Readiness, type ReadyCheck } from "@/server/http/readiness.ts";
 import { ownerNotices } from "@/server/runs/owner_notices.ts";
+import { type Activity, RunActivity } from "@/server/runs/run_activity.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
+import { type AuditEntry, AuditFile } from "@/workspace/audit_file.ts";
+import { CallersFile } from "@/workspace/callers_file.ts";
 import type { Disk, FileLock } from "@/workspace/disk.ts";
 import { holdHostLock } from "@/workspace/file_lock.ts";
 import { beginEpoch, readHost } from "@/workspace/host_file.ts";
@@ -16,7 +28,9 @@ import { readInstructions } from "@/workspace/instruction_files.ts";
 import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { sweepLeftFiles } from "@/workspace/left_files.ts";
 import { NotificationsFile } from "@/workspace/notifications_file.ts";
+import { type NamedWorkspace, workspacesProblem } from "@/workspace/workspace_names.ts";
 import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
+import { isFolderWritable } from "@/workspace/writable_folder.ts";
 
 /** What a host is made of: everything from outside comes in here. */
 export interface HostOptions {
@@ -147,4 +161,208 @@ async function lockedBy(disk: Disk, { root, hostFile }: WorkspacePaths): Promise
 
 function refuse(message: string): HostRefusal {
   return { kind: "refused", message };
+}
+
+/** What a peer is made of. */
+export interface PeerOptions extends Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid"> {
+  readonly workspaces: readonly NamedWorkspace[];
+  /** Makes what thinks in one workspace. It is disposed of with the peer. */
+  readonly openEngine: () => Engine;
+  /** Shows the owner what runs do. Must not throw. */
+  readonly onActivity?: (workspace: string, activity: Activity) => void;
+  /** Told once when another process has a workspace of ours: nothing may be written any more, so end at once. */
+  readonly onLost?: (message: string) => void;
+}
+
+/**
+ * Takes the workspaces of a peer: its first half, which may refuse, and changes nothing that another host could miss.
+ * `start` is the second.
+ */
+export async function openPeer(options: PeerOptions): Promise<Peer | HostRefusal> {
+  const problem = workspacesProblem(options.workspaces);
+  if (problem !== undefined) return refuse(problem);
+  using taken = new DisposableStack();
+  const locked: TakenWorkspace[] = [];
+  for (const { name, folder } of options.workspaces) {
+    const lock = await lockWorkspace({ ...options, workspace: folder });
+    if (lock.kind === "refused") return lock;
+    locked.push({ name, folder, locked: taken.use(lock) });
+  }
+  return new Peer(options, locked, taken.move());
+}
+
+interface TakenWorkspace extends NamedWorkspace {
+  readonly locked: LockedWorkspace;
+}
+
+/** A workspace at work, as the endpoints see it. */
+interface OpenWorkspace extends TakenWorkspace {
+  readonly host: Host;
+  readonly callers: CallersFile;
+  readonly audit: AuditFile;
+}
+
+/**
+ * The server half over its workspaces: one `fetch` for all of them (state-machines.md 7).
+ *
+ * `start` once; then `drain`, and dispose of it. Disposing without a drain drains without grace.
+ */
+export class Peer implements AsyncDisposable {
+  readonly kind = "peer";
+  readonly #options: PeerOptions;
+  readonly #taken: readonly TakenWorkspace[];
+  readonly #parts = new AsyncDisposableStack();
+  readonly #streams = new OpenStreams();
+  readonly #draining = new AbortController();
+  readonly #stopped = new AbortController();
+  #open: readonly OpenWorkspace[] = [];
+  #listener: Listener | undefined;
+  #app: ReturnType<typeof createHttpApp> | undefined;
+  #drained: Promise<void> | undefined;
+  #isLost = false;
+
+  constructor(options: PeerOptions, taken: readonly TakenWorkspace[], locks: Disposable) {
+    this.#options = options;
+    this.#taken = taken;
+    this.#parts.use(locks);
+  }
+
+  /**
+   * Listens, recovers every workspace, and serves; without `listen` only `fetch` does. The port comes first: when it is taken,
+   * nothing was begun that would have to be ended again.
+   */
+  async start(
+    listen?: ListenerAddress,
+  ): Promise<{ readonly kind: "started"; readonly address?: ListenerAddress } | ListenRefusal> {
+    if (listen !== undefined) {
+      const { clock } = this.#options;
+      const listener = openListener(listen, { answer: (request, info) => this.fetch(request, info), clock });
+      if (listener.kind === "refused") return listener;
+      this.#listener = listener;
+    }
+    const open: OpenWorkspace[] = [];
+    for (const taken of this.#taken) open.push(await this.#openWorkspace(taken));
+    this.#open = open;
+    this.#app = this.#serve(listen?.hostname ?? this.#options.config.listen.value.hostname);
+    return { kind: "started", address: this.#listener?.address };
+  }
+
+  /** Answers a request that came from `info`; from this machine when absent. Never rejects. */
+  async fetch(request: Request, info: ConnectionInfo = { remoteAddr: { hostname: "127.0.0.1" } }): Promise<Response> {
+    if (this.#app !== undefined) return await this.#app.fetch(request, info);
+    return restErrorAnswer(
+      new A2AError("INDEX_NOT_READY", { message: "The server is starting, retry later", retryAfterSeconds: 1 }),
+    );
+  }
+
+  /** How many callers each workspace has now. */
+  get workspaces(): readonly (NamedWorkspace & { readonly callers: number })[] {
+    return this.#open.map(({ name, folder, callers }) => ({ name, folder, callers: callers.read().callers.length }));
+  }
+
+  /**
+   * Takes no new work, on open connections either, and ends the streams; reads are served. Resolves when all that runs is
+   * settled, which is after `graceMs` at the latest and then what a stubborn engine takes.
+   */
+  drain(graceMs: number): Promise<void> {
+    return this.#drained ??= this.#drain(graceMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.drain(0);
+    this.#stopped.abort(); // who waits for a queued run is answered now
+    this.#streams.end(lastWords);
+    await this.#listener?.[Symbol.asyncDispose]();
+    await this.#parts.disposeAsync();
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    this.#draining.abort();
+    const settled = this.#open.map(({ host }) => host.runs.drain(graceMs)); // before the streams end: nothing new comes
+    this.#streams.end(lastWords);
+    await Promise.all(settled);
+  }
+
+  async #openWorkspace(taken: TakenWorkspace): Promise<OpenWorkspace> {
+    const { disk, clock, openEngine, onActivity } = this.#options;
+    const { name, folder, locked } = taken;
+    const audit = this.#parts.use(new AuditFile({ disk, clock, path: locked.paths.audit }));
+    const activity = new RunActivity({
+      clock,
+      tell(activity) {
+        if (activity.kind === "end") audit.append(endOfRun(activity));
+        onActivity?.(name, activity);
+      },
+    });
+    const host = this.#parts.use(
+      await openLocked(locked, {
+        ...this.#options,
+        workspace: folder,
+        engine: this.#parts.use(openEngine()),
+        counters: new Counters(),
+        observe: (record, event) => activity.observed(record, event),
+        onCommitted: (record) => activity.committed(record),
+      }),
+    );
+    return { ...taken, host, audit, callers: new CallersFile({ disk, clock, path: locked.paths.callersFile }) };
+  }
+
+  #serve(hostname: string): ReturnType<typeof createHttpApp> {
+    const { config, clock } = this.#options;
+    const cards = createCards({
+      publicUrl: config.publicUrl.value,
+      trustedProxies: config.trustedProxies.value,
+      settings: { name: config.cardName.value, description: config.cardDescription.value },
+      clock,
+    });
+    const readiness = this.#parts.use(new Readiness({ checks: this.#open.flatMap((one) => this.#checks(one)), clock }));
+    const watched = this.#open.map(({ name, callers, host }) => ({
+      ...{ name, callers },
+      expel: (caller: CallerName) => host.runs.expel(caller),
+    }));
+    const expulsion = this.#parts.use(new Expulsion({ workspaces: watched, streams: this.#streams, clock }));
+    return createHttpApp({
+      workspaces: this.#open.map(({ host: { runs, store }, locked: { paths }, ...one }) => ({
+        ...one,
+        ...{ runs, store, extendedCard: cards.extended({ ...this.#options, paths }) },
+      })),
+      guard: { hostname, publicUrl: config.publicUrl.value },
+      bodyBytesMax: config.bodyBytesMax.value,
+      strictVersion: config.strictVersion.value,
+      waitMs: config.waitMs.value,
+      clock,
+      cards: cards.answer,
+      notReady: () => this.#draining.signal.aborted ? ["the host is ending"] : readiness.problems,
+      streams: this.#streams,
+      draining: this.#draining.signal,
+      stopped: this.#stopped.signal,
+      onUnauthenticated: () => expulsion.look(),
+    });
+  }
+
+  #checks({ name, locked, host }: OpenWorkspace): readonly ReadyCheck[] {
+    const { config, disk, random } = this.#options;
+    return [
+      { problem: `the lock of ${name} is lost`, isSo: () => locked.lock.holds() || this.#lost(locked.paths.root) },
+      {
+        problem: `the tasks of ${name} cannot be written`,
+        isSo: () =>
+          isFolderWritable({ disk, random, folder: locked.paths.a2a, freeBytesMin: config.freeBytesMin.value }),
+      },
+      { problem: `the tasks of ${name} are being indexed`, isSo: () => host.store.known.isComplete },
+    ];
+  }
+
+  #lost(folder: string): false {
+    if (!this.#isLost) this.#options.onLost?.(`Lost the lock of ${folder}: something replaced the file; the host ends`);
+    this.#isLost = true;
+    return false;
+  }
+}
+
+const lastWords = { kind: "comment", text: "the server is shutting down" } as const;
+
+function endOfRun({ caller, taskId, contextId, state, ms }: Activity & { readonly kind: "end" }): AuditEntry {
+  const outcome = state === "TASK_STATE_COMPLETED" ? "ok" : state;
+  return { op: "end of run", binding: "run", caller, taskId, contextId, outcome, ms: Math.round(ms), in: 0, out: 0 };
 }

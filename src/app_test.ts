@@ -25,7 +25,7 @@ Deno.test("openHost() refuses a second host of a workspace, naming the pid of th
   const second = await tryHost(made.workspace, { pid: 5678 });
   deepStrictEqual(second.host, {
     kind: "refused",
-    message: "Cannot open the workspace: another host serves it, pid 1234; stop that one first",
+    message: `Cannot open ${made.workspace}: another host serves it, pid 1234; stop that one first`,
   });
   strictEqual(await Deno.readTextFile(workspacePaths(made.workspace).hostFile), before);
   strictEqual(second.clock.pending, 0);

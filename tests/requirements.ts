@@ -1,10 +1,12 @@
 import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
+import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
 import { settingRequirements } from "@tests/requirements/settings.ts";
 import { storeRequirements } from "@tests/requirements/store.ts";
+import { wireRequirements } from "@tests/requirements/wire.ts";
 
 /** One promise of the design, which at least one test must cite by its id: `subject() does x [§4 edits-hold-at-once]`. */
 export interface Requirement {
@@ -24,11 +26,13 @@ export interface Requirement {
 export const requirements: readonly Requirement[] = [
   ...commandLineRequirements,
   ...cardRequirements,
+  ...legacyRequirements,
   ...settingRequirements,
   ...fileRequirements,
   ...storeRequirements,
   ...lifeCycleRequirements,
   ...runRequirements,
+  ...wireRequirements,
 ].map(([id, promise]) => ({ id, promise, source: sourceOf(id) }));
 
 function sourceOf(id: string): string {

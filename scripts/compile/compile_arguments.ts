@@ -21,7 +21,7 @@ export const compileArguments: readonly string[] = [
   ...["compile", "--quiet", "--no-config"],
   "--no-prompt", // else a refused path asks on the owner's terminal, and the host stands still until somebody answers
   "--no-code-cache", // else code is read from /tmp/deno-compile-<name>.cache, whoever wrote it
-  ...["--allow-read", "--allow-write", "--allow-net", "--allow-run", "--allow-env", "--allow-sys=hostname,statfs"],
+  ...["--allow-read", "--allow-write", "--allow-net", "--allow-run", "--allow-env", "--allow-sys=hostname,statfs,uid"],
   ...["--unstable-worker-options", "--unstable-no-legacy-abort"],
   ...["--include", bundleFolder, "--output", outputPath, `${bundleFolder}/main.js`],
 ];

@@ -20,10 +20,19 @@ import { version } from "@/version.ts";
 import { type CallersArguments, callersParser } from "./callers_arguments.ts";
 import { type CardArguments, cardParser } from "./card_arguments.ts";
 import { common, type CommonArguments, workspace } from "./common_arguments.ts";
+import { type ServeArguments, serveParser } from "./serve_arguments.ts";
 
 /** A command line that was understood. `flags` are the settings that it sets, by flag name. */
 export type Arguments =
-  & (TryArguments | TasksListArguments | TasksShowArguments | CallersArguments | CardArguments | ConfigArguments)
+  & (
+    | ServeArguments
+    | TryArguments
+    | TasksListArguments
+    | TasksShowArguments
+    | CallersArguments
+    | CardArguments
+    | ConfigArguments
+  )
   & CommonArguments;
 
 /** `try`: one message, or a conversation, through a folder. */
@@ -72,7 +81,7 @@ export function parseArguments(
 ): Arguments | NothingToRun {
   const nothing = (exitCode: number): NothingToRun => ({ command: "nothing", exitCode });
   // What the callbacks return is what comes back, which the types of the library leave out.
-  const parsed = runParser(commands, "volcanic-a2a", args, {
+  const parsed = runParser(commands, "volcanic-a2a", withCommand(args), {
     help: { option: true, onShow: (exitCode) => nothing(exitCode ?? 0) },
     version: { value: version, option: true, onShow: () => nothing(0) },
     completion: { command: { names: ["completions"] }, onShow: () => nothing(0) },
@@ -87,6 +96,13 @@ export function parseArguments(
   const flags: Record<string, string> = {};
   for (const [flag, value] of Object.entries(given)) if (value !== undefined) flags[flag] = value;
   return { json, configFile, flags, ...rest } as Arguments;
+}
+
+/** No command word means `serve` (product.md §3). */
+function withCommand(args: readonly string[]): readonly string[] {
+  const [first] = args;
+  const isOption = first?.startsWith("-") && !/^(--help|--version|-h)$/.test(first);
+  return isOption ? ["serve", ...args] : args;
 }
 
 const tryCommand = command(
@@ -168,4 +184,4 @@ const configCommand = command("config", merge(object({ command: constant("config
   description: message`Prints every setting, its value and where it comes from`,
 });
 
-const commands = or(tryCommand, tasksCommand, callersParser, cardParser, configCommand);
+const commands = or(serveParser, tryCommand, tasksCommand, callersParser, cardParser, configCommand);

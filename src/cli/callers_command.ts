@@ -20,7 +20,7 @@ import type {
 } from "./callers_arguments.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
 import { curlLine, localAddress } from "./curl_line.ts";
-import { isOutputTerminal } from "./terminal.ts";
+import { isOutputTerminal, programName } from "./terminal.ts";
 
 /**
  * Shows and edits `callers.json` (product.md §3). An edit holds at once, beside a running host too, and needs no right but
@@ -134,7 +134,7 @@ async function list(
   for (const line of table) output.line(line);
   for (const problem of read.problems) output.error(`${problem}; repair or remove it`);
   const isNobody = table.length === 0 && read.problems.length === 0;
-  if (isNobody) output.line(`No callers; let one in with: volcanic-a2a callers add NAME --workspace ${workspace}`);
+  if (isNobody) output.line(`No callers; let one in with: ${programName()} callers add NAME --workspace ${workspace}`);
   return exitCodes.done;
 }
 

@@ -138,7 +138,7 @@ Deno.test("callers list --json has every field but keys [§3 callers-list]", asy
 
 Deno.test("callers list of a workspace without callers says how to let one in, and makes no file [§3 callers-list]", async () => {
   await using workspace = await makeWorkspace();
-  const out = `No callers; let one in with: volcanic-a2a callers add NAME --workspace ${workspace.root}\n`;
+  const out = `No callers; let one in with: deno task start callers add NAME --workspace ${workspace.root}\n`;
   deepStrictEqual(await workspace.callers(), { code: 0, out, error: "" });
   deepStrictEqual([...Deno.readDirSync(workspace.root)], []);
 });

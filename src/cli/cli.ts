@@ -9,25 +9,42 @@ import { cardCommand } from "./card_command.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
 import { configCommand } from "./config_command.ts";
 import { createOutput, type Output } from "./output.ts";
+import { serveCommand } from "./serve_command.ts";
 import { tasksListCommand, tasksShowCommand } from "./tasks_command.ts";
 import { isOutputTerminal } from "./terminal.ts";
 import { tryCommand } from "./try_command.ts";
 
-/** Runs the command line and returns the exit code (product.md §3). Never throws: a bug is 70 and one line. */
-export async function main(args: readonly string[]): Promise<number> {
+/**
+ * Runs the command line and ends the process with its exit code, whatever is still pending.
+ *
+ * Something may be: before Deno 2.7 a try for a lock that another process holds goes on in the system as long as that
+ * process lives (compile.md), and would keep this one from ending by itself.
+ */
+export async function runToExit(args: readonly string[], hostUrl: URL): Promise<never> {
+  Deno.exit(await main(args, hostUrl));
+}
+
+/**
+ * Runs the command line and returns the exit code (product.md §3). Never throws: a bug is 70 and one line. `hostUrl`: the module
+ * that `serve` runs as the host's thread.
+ */
+export async function main(args: readonly string[], hostUrl: URL): Promise<number> {
   const plain = createOutput({ wantsJson: false, hasColour: false });
   try {
     const parsed = parseArguments(args, { print: plain.line, complain: plain.error });
     if (parsed.command === "nothing") return parsed.exitCode;
     const hasColour = isOutputTerminal() && !Deno.noColor;
-    return await runCommand(parsed, createOutput({ wantsJson: parsed.json, hasColour }));
+    return await runCommand(parsed, { output: createOutput({ wantsJson: parsed.json, hasColour }), hostUrl });
   } catch (error) {
     plain.error(`The program broke: ${error instanceof Error ? error.stack ?? error.message : error}`);
     return exitCodes.broke;
   }
 }
 
-async function runCommand(args: Arguments, output: Output): Promise<ExitCode> {
+async function runCommand(
+  args: Arguments,
+  { output, hostUrl }: { output: Output; hostUrl: URL },
+): Promise<ExitCode> {
   const disk = createDisk(systemClock);
   const file = args.configFile === undefined ? undefined : readConfigFile(disk, args.configFile);
   if (file?.text === undefined && file !== undefined) {
@@ -44,11 +61,13 @@ async function runCommand(args: Arguments, output: Output): Promise<ExitCode> {
   const isQuiet = args.command === "try" && config.logLevel.source === "default";
   const level = isQuiet ? "warning" : config.logLevel.value;
   using _log = startLog({ level, form: Deno.stderr.isTerminal() ? "text" : "json" });
-  return await dispatch(args, { config, output, disk, clock: systemClock, random: systemRandom });
+  return await dispatch(args, { config, output, hostUrl, disk, clock: systemClock, random: systemRandom });
 }
 
 async function dispatch(args: Arguments, context: CommandContext): Promise<ExitCode> {
   switch (args.command) {
+    case "serve":
+      return await serveCommand(args, context);
     case "try":
       return await tryCommand(args, context);
     case "tasks list":

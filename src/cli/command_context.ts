@@ -11,6 +11,8 @@ export interface CommandContext {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly random: Random;
+  /** The module that is run as the host's thread. */
+  readonly hostUrl: URL;
 }
 
 /** How a command ends (product.md §3). */

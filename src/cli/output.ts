@@ -13,6 +13,8 @@ export interface Output {
   json(value: unknown): void;
   /** One line on standard error: what, why, what to do. */
   error(text: string): void;
+  /** One line on standard error that is no complaint: what goes on. */
+  note(text: string): void;
   /** Dims text on a terminal with colour; elsewhere as it is. */
   dim(text: string): string;
 }
@@ -24,6 +26,7 @@ export function createOutput(options: { readonly wantsJson: boolean; readonly ha
     line: (text) => console.log(withoutControls(text)),
     json: (value) => console.log(withoutControls(JSON.stringify(value))),
     error: (text) => console.error(withoutControls(text)),
+    note: (text) => console.error(withoutControls(text)),
     dim: (text) => options.hasColour ? `\u001b[2m${withoutControls(text)}\u001b[22m` : text,
   };
 }

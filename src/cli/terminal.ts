@@ -39,3 +39,19 @@ export function onInterrupt(interrupt: () => void): Disposable {
 export function isOutputTerminal(): boolean {
   return Deno.stdout.isTerminal();
 }
+
+/** Calls `onSignal` for each TERM and INT that the process gets, until it is disposed of. */
+export function listenToSignals(onSignal: () => void): Disposable {
+  const signals: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
+  for (const signal of signals) Deno.addSignalListener(signal, onSignal);
+  return {
+    [Symbol.dispose]() {
+      for (const signal of signals) Deno.removeSignalListener(signal, onSignal);
+    },
+  };
+}
+
+/** How this program is called: by its own name when it is an executable, else as a task of its checkout. */
+export function programName(): string {
+  return Deno.build.standalone ? "volcanic-a2a" : "deno task start";
+}

@@ -46,9 +46,13 @@ export function success(id: JsonRpcId, result: unknown): string {
   return `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result) ?? "null"}}`;
 }
 
-/** The JSON text of an answer with an error, in one line. */
-export function failure(id: JsonRpcId, error: A2AError): string {
-  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(toJsonRpcError(error))}}`;
+/** The JSON text of an answer with an error, in one line; `toJson` gives the `error` member, by default that of 1.0. */
+export function failure(
+  id: JsonRpcId,
+  error: A2AError,
+  toJson: (error: A2AError) => unknown = toJsonRpcError,
+): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(toJson(error))}}`;
 }
 
 /** The error for a method that is not one of A2A 1.0. */

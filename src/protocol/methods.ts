@@ -15,18 +15,18 @@ export const methods: readonly Method[] = [
   "GetExtendedAgentCard",
 ];
 
-/** The methods of A2A 0.3, by their names in JSON-RPC: what tells its callers from ours (product.md §5.8). */
-export const legacyMethods: ReadonlySet<string> = new Set([
-  "message/send",
-  "message/stream",
-  "tasks/get",
-  "tasks/cancel",
-  "tasks/resubscribe",
-  "tasks/pushNotificationConfig/set",
-  "tasks/pushNotificationConfig/get",
-  "tasks/pushNotificationConfig/list",
-  "tasks/pushNotificationConfig/delete",
-  "agent/getAuthenticatedExtendedCard",
+/** The methods of A2A 0.3, by their names in JSON-RPC: what tells its callers from ours (product.md §5.8). Each is one of 1.0's. */
+export const legacyMethods: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ["message/send", "SendMessage"],
+  ["message/stream", "SendStreamingMessage"],
+  ["tasks/get", "GetTask"],
+  ["tasks/cancel", "CancelTask"],
+  ["tasks/resubscribe", "SubscribeToTask"],
+  ["tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"],
+  ["tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"],
+  ["tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"],
+  ["tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"],
+  ["agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"],
 ]);
 
 /** Says whether `name` is a method of A2A 1.0. */

@@ -1,5 +1,5 @@
 import { A2AError } from "./errors.ts";
-import { type FieldReader, readRequest } from "./field_reader.ts";
+import { type FieldReader, type JsonObject, readRequest } from "./field_reader.ts";
 import { messageLimits } from "./message_wire.ts";
 import { readPushConfig } from "./push_config_wire.ts";
 import { historyLength, pageToken, pushPageSize, taskIdRule, taskPageSize, tenant } from "./request_fields.ts";
@@ -17,8 +17,13 @@ export function parseParams<M extends Method>(method: M, params: unknown): Reque
 
 /** Parses a request over HTTP+JSON into the same value as `parseParams` (A2A 1.0 §5.1, §11.3). */
 export function parseRest<M extends Method>(method: M, input: RestInput): RequestOf[M] | A2AError {
-  const json = restJson(methodsWithBody.has(method) ? "body" : "query", input);
+  const json = restParams(method, input);
   return json instanceof A2AError ? json : readRequest<RequestOf[M]>(json, readers[method]);
+}
+
+/** Gives the params of JSON-RPC that a request over HTTP+JSON stands for, unread. */
+export function restParams(method: Method, input: RestInput): JsonObject | A2AError {
+  return restJson(methodsWithBody.has(method) ? "body" : "query", input);
 }
 
 const methodsWithBody: ReadonlySet<Method> = new Set<Method>([

@@ -88,3 +88,19 @@ Deno.test({
     strictEqual(added.code, 0, added.error);
   },
 });
+
+Deno.test({
+  name: "edits of several executables at once all hold [§3 callers-beside-host, DM0 locks]",
+  ignore,
+  async fn() {
+    await using machine = await makeMachine();
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const add = (name: string) => machine.run(["callers", "add", name, "--workspace", machine.workspace]);
+    const added = await Promise.all(names.map(add));
+    deepStrictEqual(added.map(({ code }) => code), names.map(() => 0), added.map(({ error }) => error).join());
+    const callers: readonly { name: string }[] = JSON.parse(
+      await Deno.readTextFile(`${machine.workspace}/.volcanic/a2a/callers.json`),
+    );
+    deepStrictEqual(callers.map(({ name }) => name).sort(), names);
+  },
+});

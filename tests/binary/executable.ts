@@ -68,6 +68,9 @@ export async function makeMachine(): Promise<Machine> {
   };
 }
 
+/** One that lives longer hangs; it is killed, and its test fails. */
+const lifeMsMax = 60_000;
+
 function startProgram(
   { args, cwd, env }: { args: readonly string[]; cwd: string; env: Record<string, string> },
 ): Started {
@@ -78,8 +81,6 @@ function startProgram(
   const output = new TextCollector(child.stdout);
   const errors = new TextCollector(child.stderr);
   const input = child.stdin.getWriter();
-  const ended = Promise.all([child.status, output.all, errors.all])
-    .then(([{ code, signal }, out, error]) => ({ code, signal, out, error }));
   const closeInput = () => input.close().catch(() => {}); // it may be gone
   const kill = (signal: Deno.Signal) => {
     try {
@@ -88,6 +89,11 @@ function startProgram(
       if (!(error instanceof TypeError)) throw error; // it ended by itself
     }
   };
+  const late = setTimeout(() => kill("SIGKILL"), lifeMsMax);
+  const ended = Promise.all([child.status, output.all, errors.all]).then(([{ code, signal }, out, error]) => {
+    clearTimeout(late);
+    return { code, signal, out, error };
+  });
   return {
     ...{ pid: child.pid, ended, kill, closeInput },
     readUntil: (wanted: RegExp) => output.readUntil(wanted),

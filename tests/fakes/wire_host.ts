@@ -1,7 +1,8 @@
 import { startHost, type TestHost, type TestHostOptions } from "@tests/fakes/test_host.ts";
 import type { Method } from "@/protocol/request_types.ts";
 import { createCards } from "@/server/http/card_routes.ts";
-import { createHttpApp, type HttpAppOptions } from "@/server/http/http_app.ts";
+import { createHttpApp, type HttpAppOptions, type ServedWorkspace } from "@/server/http/http_app.ts";
+import type { TaskStore } from "@/server/tasks/task_store.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
 import { type Binding, wireRequest, type WireRequestOptions } from "@tests/fakes/wire_request.ts";
@@ -18,6 +19,8 @@ export interface WireHost extends TestHost {
   call(binding: Binding, method: Method, params?: unknown, options?: WireCallOptions): Promise<WireReply>;
   /** The same, without reading the answer. */
   open(binding: Binding, method: Method, params?: unknown, options?: WireCallOptions): Promise<Response>;
+  /** The workspace as it is served, for another host's endpoints. */
+  readonly served: ServedWorkspace;
   /** Writes `callers.json`. */
   writeCallers(entries: unknown): Promise<void>;
 }
@@ -28,7 +31,11 @@ export interface WireCallOptions extends Omit<WireRequestOptions, "key"> {
 
 export type WireHostOptions =
   & TestHostOptions
-  & Partial<Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "guard" | "workspaces">>;
+  & Partial<Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "guard" | "workspaces" | "notReady">>
+  & {
+    /** Stands around the store, as the operations see it. */
+    readonly wrapStore?: (store: TaskStore) => TaskStore;
+  };
 
 /** Opens a host over a new folder with two callers, and its endpoints. */
 export async function startWireHost(options: WireHostOptions = {}): Promise<WireHost> {
@@ -46,21 +53,22 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
     clock,
   });
   const random = { uuid: () => crypto.randomUUID(), hex: () => "", fraction: () => 0 };
+  const served: ServedWorkspace = {
+    name: "home",
+    runs: host.runs,
+    store: options.wrapStore?.(host.store) ?? host.store,
+    callers: new CallersFile({ disk, clock, path: paths.callersFile }),
+    extendedCard: cards.extended({ disk, clock, random, paths }),
+  };
   const app = createHttpApp({
-    workspaces: [{
-      name: "home",
-      runs: host.runs,
-      store: host.store,
-      callers: new CallersFile({ disk, clock, path: paths.callersFile }),
-      extendedCard: cards.extended({ disk, clock, random, paths }),
-    }, ...options.workspaces ?? []],
+    workspaces: [served, ...options.workspaces ?? []],
     guard,
     bodyBytesMax: options.bodyBytesMax ?? 32 * 1024 * 1024,
     strictVersion: options.strictVersion ?? false,
     waitMs: options.waitMs ?? Infinity,
     clock,
     cards: cards.answer,
-    notReady: () => [],
+    notReady: options.notReady ?? (() => []),
   });
   const fetch: WireHost["fetch"] = async (request, address = "127.0.0.1") =>
     await app.fetch(request, { remoteAddr: { hostname: address } });
@@ -68,7 +76,7 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
     fetch(wireRequest(binding, { method, params }, { ...more, key: keys[as] }));
   return {
     ...made,
-    ...{ fetch, open, writeCallers },
+    ...{ fetch, open, served, writeCallers },
     call: async (binding, method, params, more) => await readReply(await open(binding, method, params, more)),
   };
 }

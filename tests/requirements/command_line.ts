@@ -4,6 +4,11 @@ import type { Promised } from "./promised.ts";
 export const commandLineRequirements: readonly Promised[] = [
   ["§1 one-executable", "One executable does everything, and needs nothing else installed"],
   ["§3 exit-codes", "The exit codes are 0, 1, 2, 3, 4, 5 and 70, each for one kind of end"],
+  [
+    "§3 serve-first-run",
+    "In a folder without callers `serve` prints the command that makes a key, and a `curl` to try",
+  ],
+  ["§4 no-prompt", "No permission prompt of Deno's may ever appear"],
   ["§4 no-code-cache", "The executable reads no code from a folder that others may write to"],
   ["§3 callers-add", "`callers add` prints the key once, and stores keyHash and keyHint"],
   ["§3 callers-rotate", "`callers rotate` gives a new key; the old one ends at once or after the overlap"],

@@ -1,4 +1,5 @@
-import { type A2AError, errorHeaders, jsonRpcHttpStatus, type Reason, toHttpError } from "@/protocol/errors.ts";
+import { type RestDialect, restDialects, type RpcDialect, rpcDialects } from "@/protocol/dialects.ts";
+import { type A2AError, errorHeaders, jsonRpcHttpStatus, type Reason } from "@/protocol/errors.ts";
 import { failure, type JsonRpcId, nullId } from "@/protocol/json_rpc.ts";
 import type { Clock } from "@/time/clock.ts";
 
@@ -14,13 +15,21 @@ export function jsonAnswer(text: string, options: { status?: number; contentType
 }
 
 /** An error over JSON-RPC. Without an id that could be read it is null. */
-export function rpcErrorAnswer(error: A2AError, id: JsonRpcId = nullId): Response {
-  return withErrorHeaders(jsonAnswer(failure(id, error), { status: jsonRpcHttpStatus(error) }), error);
+export function rpcErrorAnswer(
+  error: A2AError,
+  id: JsonRpcId = nullId,
+  dialect: Pick<RpcDialect, "error"> = rpcDialects["1.0"],
+): Response {
+  return withErrorHeaders(jsonAnswer(failure(id, error, dialect.error), { status: jsonRpcHttpStatus(error) }), error);
 }
 
 /** An error over HTTP+JSON. */
-export function restErrorAnswer(error: A2AError, contentType?: string): Response {
-  const { status, body } = toHttpError(error);
+export function restErrorAnswer(
+  error: A2AError,
+  contentType?: string,
+  dialect: Pick<RestDialect, "error"> = restDialects["1.0"],
+): Response {
+  const { status, body } = dialect.error(error);
   return withErrorHeaders(jsonAnswer(JSON.stringify(body), { status, contentType }), error);
 }
 

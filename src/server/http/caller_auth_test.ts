@@ -15,7 +15,7 @@ const other = "k_two_0123456789";
 /** Keys over workspaces of these entries; `ask` says who is let in, or why not. */
 async function makeAuth(...workspaces: readonly unknown[]) {
   const temp = await makeTempFolder();
-  const clock = createTestClock(Date.now());
+  const clock = createTestClock();
   const disk = createDisk(systemClock);
   let reads = 0;
   const counting = {
@@ -126,26 +126,25 @@ Deno.test("CallerAuth reads a file that does not change once, however many ask [
 });
 
 Deno.test("CallerAuth takes a key that was rotated away until its time, also one that it knew [§5.2 rotated-until]", async () => {
-  const clock = createTestClock(Date.now());
-  const previousUntil = new Date(clock.now() + 60_000).toISOString();
+  const previousUntil = "2026-10-08T12:01:00.000Z";
   const rotated = { name: "ann", keyHash: hashKey(other), previousKeyHash: hashKey(key), previousUntil };
   await using made = await makeAuth([rotated]);
   const both = () => [made.ask({ "X-API-Key": key }), made.ask({ "X-API-Key": other })];
   deepStrictEqual(both(), ["w0/ann", "w0/ann"]);
-  await made.clock.advance(55_000);
+  await made.clock.advance(59_999);
   deepStrictEqual(both(), ["w0/ann", "w0/ann"]);
-  await made.clock.advance(6_000);
+  await made.clock.advance(1);
   deepStrictEqual(both(), ["UNAUTHENTICATED", "w0/ann"]);
 });
 
 Deno.test("CallerAuth refuses a caller that expired, also one that it knew, and whose clock was set back [§5.2 expired]", async () => {
-  const expires = new Date(Date.now() + 60_000).toISOString();
+  const expires = "2026-10-08T12:01:00.000Z";
   await using made = await makeAuth([{ name: "ann", key, expires }, { name: "ben", key: other }]);
   const both = () => [made.ask({ "X-API-Key": key }), made.ask({ "X-API-Key": other })];
   deepStrictEqual(both(), ["w0/ann", "w0/ben"]);
-  await made.clock.advance(61_000);
+  await made.clock.advance(60_000);
   deepStrictEqual(both(), ["UNAUTHENTICATED", "w0/ben"]);
-  made.clock.jump(-61_000);
+  made.clock.jump(-60_000);
   deepStrictEqual(both(), ["w0/ann", "w0/ben"]);
 });
 
@@ -171,22 +170,19 @@ Deno.test("CallerAuth counts no successes [§5.2 failures-a-minute]", async () =
   strictEqual(made.ask({}), "UNAUTHENTICATED");
 });
 
-Deno.test("CallerAuth compares a wrong key with all callers, wherever it differs [§5.2 constant-time]", async () => {
+Deno.test("CallerAuth looks at all callers, whoever's the key is [§5.2 constant-time]", async () => {
   const entries = Array.from({ length: 500 }, (_, n) => ({ name: `c${n}`, keyHash: hashKey(`key-${n}-0123456789`) }));
   await using made = await makeAuth(entries);
-  const first = createHashLike(hashKey("key-0-0123456789"));
-  const times = { near: Infinity, far: Infinity };
-  for (let round = 0; round < 12; round++) {
-    for (const [name, presented] of [["near", first], ["far", "no such key at all"]] as const) {
+  const best = { "key-0-0123456789": Infinity, "key-499-0123456789": Infinity, "no such key": Infinity };
+  for (let round = 0; round < 15; round++) {
+    await made.write([...entries, { name: `r${round}`, key: `other ${round}` }]); // nothing is known from before
+    made.ask({}, `192.0.2.${round}`);
+    for (const presented of Object.keys(best) as (keyof typeof best)[]) {
       const before = performance.now();
       made.ask({ "X-API-Key": presented }, `192.0.2.${round}`);
-      times[name] = Math.min(times[name], performance.now() - before);
+      best[presented] = Math.min(best[presented], performance.now() - before);
     }
   }
-  ok(times.near < times.far * 5 + 1 && times.far < times.near * 5 + 1, JSON.stringify(times));
+  const times = Object.values(best);
+  ok(Math.max(...times) < Math.min(...times) * 5 + 0.5, JSON.stringify(best));
 });
-
-/** A key is hashed before it is compared, so that knowing a hash in part is of no use as a key. */
-function createHashLike(hash: string): string {
-  return hash.slice(0, -1) + (hash.endsWith("0") ? "1" : "0");
-}

@@ -1,4 +1,3 @@
-import type { AgentCardJson } from "@/protocol/agent_card.ts";
 import { A2AError } from "@/protocol/errors.ts";
 import { legacyCard } from "@/protocol/legacy_card.ts";
 import { type ProtocolVersion, protocolVersion } from "@/protocol/protocol_version.ts";
@@ -47,7 +46,8 @@ export function createCards({ settings, clock, ...base }: CardsOptions): Cards {
 
 /** A caller's card as it goes out over HTTP+JSON. */
 export interface ExtendedAnswer {
-  readonly card: AgentCardJson;
+  /** In the JSON of its version. */
+  readonly card: unknown;
   readonly version: ProtocolVersion;
   readonly contentType: string;
   /** Whose card it is: content of one caller is not compared with another's. */
@@ -59,13 +59,11 @@ export interface ExtendedAnswer {
 export function answerExtendedCard(
   request: Request,
   { card, version, contentType, caller, answers }: ExtendedAnswer,
-): Response | A2AError {
-  const served = version === "0.3" ? legacyCard(card) : card;
-  if (served === undefined) return new A2AError("VERSION_NOT_SUPPORTED");
+): Response {
   const resource = `${caller} ${version} ${request.url}`;
   return answers.answer(request, {
     resource,
-    text: JSON.stringify(served),
+    text: JSON.stringify(card),
     contentType,
     cacheControl: "private, no-store",
   });

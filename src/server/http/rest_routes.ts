@@ -1,10 +1,9 @@
-import type { AgentCardJson } from "@/protocol/agent_card.ts";
-import { A2AError, toHttpError } from "@/protocol/errors.ts";
+import { type RestDialect, restDialects } from "@/protocol/dialects.ts";
+import { A2AError } from "@/protocol/errors.ts";
 import { answerMediaType } from "@/protocol/content_types.ts";
 import { parseJson } from "@/protocol/json_body.ts";
 import { protocolVersion } from "@/protocol/protocol_version.ts";
 import type { Method } from "@/protocol/request_types.ts";
-import { parseRest } from "@/protocol/requests.ts";
 import type { StreamJson } from "@/protocol/task.ts";
 import type { Call, Outcome } from "@/server/operations/call.ts";
 import { type Answer, jsonAnswer, lateAnswer, restErrorAnswer } from "./answers.ts";
@@ -62,7 +61,7 @@ export function matchRest(verb: string, path: string): RestMatch {
   return allow.size > 0 ? { kind: "wrong verb", allow: [...allow] } : { kind: "no route" };
 }
 
-/** Answers a request over HTTP+JSON of an authenticated caller, given its body (A2A 1.0 §11). Never throws. */
+/** Answers a request over HTTP+JSON of an authenticated caller, given its body (A2A 1.0 §11, and the same in 0.3). Never throws. */
 export async function answerRest(
   request: Request,
   { bytes, call, match, options }: {
@@ -73,30 +72,30 @@ export async function answerRest(
   },
 ): Promise<Answer> {
   const contentType = answerType(request);
-  const refuse = (error: A2AError) => restErrorAnswer(error, contentType);
   const query = new URL(request.url).searchParams;
   const version = protocolVersion({
     header: request.headers.get("A2A-Version"),
     query: query.get("A2A-Version"),
     strict: options.strictVersion,
   });
-  if (version instanceof A2AError) return refuse(version);
+  if (version instanceof A2AError) return restErrorAnswer(version, contentType);
+  const dialect = restDialects[version];
+  const refuse = (error: A2AError) => restErrorAnswer(error, contentType, dialect);
   const { method, path } = match;
-  if (version === "0.3" && method !== "GetExtendedAgentCard") return refuse(new A2AError("VERSION_NOT_SUPPORTED"));
   const body = bytes.length === 0 ? undefined : parseJson(bytes);
   if (body instanceof A2AError) return refuse(body);
-  const parsed = parseRest(method, { path, query, body: body?.value });
+  const parsed = dialect.read(method, { path, query, body: body?.value });
   if (parsed instanceof A2AError) return refuse(parsed);
   try {
     const outcome = await options.operate(method, parsed, call);
     if (outcome instanceof A2AError) return refuse(outcome);
     if (method !== "GetExtendedAgentCard" || outcome.kind !== "value") {
-      return await answered(outcome, { method, contentType, options });
+      return await answered(outcome, { method, contentType, dialect, options });
     }
-    const card = outcome.value as AgentCardJson;
+    const card = dialect.result(method, outcome.value);
+    if (card instanceof A2AError) return refuse(card);
     const { answers } = options;
-    const answer = answerExtendedCard(request, { card, version, contentType, caller: call.caller, answers });
-    return answer instanceof A2AError ? refuse(answer) : answer;
+    return answerExtendedCard(request, { card, version, contentType, caller: call.caller, answers });
   } catch (error) {
     return refuse(internalError(method, error));
   }
@@ -107,26 +106,32 @@ export function answerType(request: Request): string {
   return answerMediaType({ accept: request.headers.get("Accept"), contentType: request.headers.get("Content-Type") });
 }
 
-async function answered(
-  outcome: Outcome,
-  { method, contentType, options }: { method: Method; contentType: string; options: RouteOptions },
-): Promise<Answer> {
+interface Asked {
+  readonly method: Method;
+  readonly contentType: string;
+  readonly dialect: RestDialect;
+  readonly options: RouteOptions;
+}
+
+async function answered(outcome: Outcome, { method, contentType, dialect, options }: Asked): Promise<Answer> {
   const { clock } = options;
+  const valueAnswer = (value: unknown) => {
+    const result = dialect.result(method, value);
+    if (result instanceof A2AError) return restErrorAnswer(result, contentType, dialect);
+    return jsonAnswer(JSON.stringify(result), { contentType });
+  };
   switch (outcome.kind) {
     case "value":
-      return jsonAnswer(JSON.stringify(outcome.value), { contentType });
+      return valueAnswer(outcome.value);
     case "later": {
-      const answer = outcome.value.then(
-        (value) => jsonAnswer(JSON.stringify(value), { contentType }),
-        (error) => restErrorAnswer(internalError(method, error), contentType),
-      );
-      return { later: lateAnswer(answer, { clock, contentType }) };
+      const broken = (error: unknown) => restErrorAnswer(internalError(method, error), contentType, dialect);
+      return { later: lateAnswer(outcome.value.then(valueAnswer).catch(broken), { clock, contentType }) };
     }
     case "stream":
       return await sseResponse<StreamJson>({
         events: outcome.events,
-        format: JSON.stringify,
-        failure: (error) => JSON.stringify(toHttpError(internalError(method, error)).body),
+        format: (event) => JSON.stringify(dialect.event(method, event)),
+        failure: (error) => JSON.stringify(dialect.error(internalError(method, error)).body),
         clock,
       });
     default:

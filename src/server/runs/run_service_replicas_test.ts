@@ -223,6 +223,53 @@ Deno.test("a host that lost its lease aborts the turn at the next renewal, and t
   strictEqual(answered.task.status.state, "TASK_STATE_WORKING");
 });
 
+Deno.test("a context that the other host took before anyone swept is lost: run and queued run stop here, and no more", async () => {
+  await using one = await makeRuns({ limits: { runsMax: 1, queuedMax: 1 } });
+  const two = one.newHost({ limits: { ...one.limits, runsMax: 2 } });
+  using working = await one.send("works", { contextId: "c1" });
+  using queued = await one.send("waits", { contextId: "c2" });
+  const turn = await one.sessions.next();
+  await one.clock.advance(30_000); // leases were renewed at 20 s, the next sweeps are at 60 and 120 s
+  one.view.block();
+  await one.clock.advance(51_000);
+  using first = await two.send("takes it", { contextId: "c1" });
+  using second = await two.send("takes it too", { contextId: "c2" });
+  deepStrictEqual([await one.state(working.task.id), await one.state(queued.task.id)], ["working", "submitted"]);
+  one.view.unblock();
+  await one.clock.settle();
+  strictEqual(turn.signal.aborted, true);
+  deepStrictEqual([await one.state(working.task.id), await one.state(queued.task.id)], ["working", "submitted"]);
+  using elsewhere = await one.send("has slot and place", { contextId: "c3" });
+  strictEqual(elsewhere.task.status.state, "TASK_STATE_WORKING");
+  for (const begun of two.sessions.turns) begun.answer("done");
+  await Promise.all([first.settled(), second.settled()]);
+  await one.clock.advance(60_000);
+  strictEqual(statusText((await one.record(working.task.id)).task), "server restarted");
+  strictEqual((await one.record(queued.task.id)).run?.attempt, 2);
+});
+
+Deno.test("a continuation whose context is lost while it is stored is refused, and leaves no trace", async () => {
+  await using one = await makeRuns();
+  const two = one.newHost();
+  using accepted = await one.send("hello", { contextId: "c" });
+  const { id } = accepted.task;
+  (await one.sessions.next()).ask("Which?");
+  await accepted.settled();
+  const held = one.gate.hold("working");
+  const continuing = one.submit("that", { taskId: id });
+  await held.reached;
+  one.view.block();
+  await one.clock.advance(61_000);
+  using other = await two.send("other", { contextId: "c" });
+  held.release();
+  one.view.unblock();
+  const refused = await continuing;
+  strictEqual(refused.kind === "refused" && refused.why, "context busy");
+  deepStrictEqual([await one.state(id), (await one.record(id)).task.history?.length], ["input-required", 1]);
+  strictEqual(await one.state(other.task.id), "working");
+  strictEqual(one.sessions.turns.length, 1);
+});
+
 Deno.test("a queued run that the other host took over leaves the queue and the context here", async () => {
   await using one = await makeRuns({ limits: { runsMax: 1, queuedMax: 1 } });
   const two = one.newHost();

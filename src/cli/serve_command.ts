@@ -1,0 +1,89 @@
+import { type Config, type SettingName, settings } from "@/config.ts";
+import type { HostConfig, HostReport } from "@/host/messages.ts";
+import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
+import { urlText } from "@/server/http/base_url.ts";
+import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
+import { superviseHost } from "./host_supervisor.ts";
+import { liveLine } from "./live_line.ts";
+import { answerHost } from "./main_services.ts";
+import type { ServeArguments } from "./serve_arguments.ts";
+import { reportJson, reportLines } from "./serve_report.ts";
+import { listenToSignals, programName } from "./terminal.ts";
+import { readWorkspaces } from "./workspace_arguments.ts";
+import { trustProblem } from "./workspace_trust.ts";
+
+/**
+ * Serves workspaces until a signal: other agents may talk to the assistants in them (product.md §3).
+ *
+ * This thread reads the settings, looks at the folders, and has the signals and the terminal; everything else is done by the
+ * host in a thread of its own, which has the rights of the workspaces and no others.
+ */
+export async function serveCommand(args: ServeArguments, context: CommandContext): Promise<ExitCode> {
+  const { config, output, disk, clock, hostUrl } = context;
+  const refuse = (why: string) => {
+    output.error(why);
+    return exitCodes.wrongUsage;
+  };
+  const problem = engineProblem(args.faux, config.engine.value);
+  if (problem !== undefined) return refuse(problem);
+  const read = await readWorkspaces(args.workspaces, disk);
+  if (read.kind === "problem") return refuse(read.message);
+  const { workspaces } = read;
+  if (!args.trustWorkspace) {
+    const problems = await Promise.all(
+      workspaces.map((one) => trustProblem(one.folder, { disk, clock, uid: Deno.uid() })),
+    );
+    const problem = problems.find((problem) => problem !== undefined);
+    if (problem !== undefined) return refuse(problem);
+  }
+  const isTerminal = Deno.stderr.isTerminal();
+  return await superviseHost({
+    ...{ hostUrl, clock, listenToSignals, answer: answerHost, complain: output.error },
+    config: hostConfig(workspaces, { config, isTerminal }),
+    graceMs: config.drainMs.value,
+    onStarted: (report) => showReport(report, context),
+    onActivity(workspace, activity) {
+      const whose = workspaces.length === 1 ? activity.caller : `${workspace}/${activity.caller}`;
+      if (isTerminal && !output.wantsJson) output.note(output.dim(liveLine(whose, activity)));
+    },
+    onStopping() {
+      if (isTerminal) output.note(`Ending: runs get ${config.drainMs.text} more; another signal ends at once`);
+    },
+  });
+}
+
+/** Why the engine that was asked for cannot be had; undefined when it can. */
+function engineProblem(faux: boolean, engine: Config["engine"]["value"]): string | undefined {
+  const cure = "use --faux, the scripted engine without a model";
+  if (faux && engine !== undefined && engine !== "faux") {
+    return `Cannot use --faux and the engine ${engine} at once: remove one of them`;
+  }
+  if (faux || engine === "faux") return undefined;
+  if (engine === undefined) return `Cannot serve without an engine, and none is set: ${cure}`;
+  return `Cannot use the engine ${engine}: it is not in this build yet; ${cure}`;
+}
+
+function hostConfig(
+  workspaces: readonly NamedWorkspace[],
+  { config, isTerminal }: { config: Config; isTerminal: boolean },
+): HostConfig {
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(settings) as SettingName[]) {
+    const { flag, secret } = settings[name];
+    const { text, source } = config[name];
+    if (source !== "default" && source !== "none" && secret !== true) given[flag] = text;
+  }
+  return { workspaces, settings: given, logForm: isTerminal ? "text" : "json", pid: Deno.pid };
+}
+
+function showReport(report: HostReport, { config, output }: CommandContext): void {
+  const { publicUrl } = config;
+  const whole = {
+    ...report,
+    engine: "faux",
+    publicUrl: publicUrl.value && urlText(publicUrl.value),
+    program: programName(),
+  };
+  if (output.wantsJson) output.json(reportJson(whole));
+  else for (const line of reportLines(whole)) output.line(line);
+}

@@ -1,0 +1,48 @@
+import type { HostReport } from "@/host/messages.ts";
+import { version } from "@/version.ts";
+import { curlLine, localAddress } from "./curl_line.ts";
+
+/** What a host that began to serve is like. */
+export interface ServeReport extends HostReport {
+  readonly engine: string;
+  /** `A2A__PublicUrl`, when there is one. */
+  readonly publicUrl: string | undefined;
+  /** How this program is called on a command line. */
+  readonly program: string;
+}
+
+/** What a host says of itself when it begins to serve, line by line, with what to do next where nobody may call yet (product.md §3). */
+export function* reportLines(report: ServeReport): Generator<string> {
+  const { workspaces, engine, publicUrl, program } = report;
+  const address = localAddress(report.address);
+  yield `volcanic-a2a ${version} serves on ${address}${publicUrl === undefined ? "" : `, from outside ${publicUrl}`}`;
+  for (const { name, folder, callers } of workspaces) {
+    yield `workspace  ${name}: ${folder}, ${
+      callers === 0 ? "no callers" : callers === 1 ? "1 caller" : `${callers} callers`
+    }`;
+  }
+  yield `engine     ${engine}`;
+  yield "box        none: callers get no bash";
+  yield "pushes     cannot be received: this build calls no agents";
+  for (const { name, folder, callers } of workspaces) {
+    if (callers > 0) continue;
+    yield "";
+    yield `Nobody may call ${name} yet. This makes a key and prints it, once:`;
+    yield `  ${program} callers add my-friend --workspace ${quoted(folder)}`;
+    yield "and this says hi with it, in place of KEY:";
+    yield `  ${curlLine(address, "KEY")}`;
+  }
+}
+
+/** The same for programs. */
+export function reportJson({ workspaces, engine, publicUrl, address }: ServeReport): unknown {
+  return {
+    ...{ version, address: localAddress(address), publicUrl: publicUrl ?? null, workspaces, engine },
+    ...{ box: null, receivesPushes: false },
+  };
+}
+
+/** A word of a shell's command line. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

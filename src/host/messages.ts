@@ -1,0 +1,62 @@
+import type { Activity } from "@/server/runs/run_activity.ts";
+import type { ListenerAddress } from "@/server/http/listener.ts";
+import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
+
+/**
+ * What the main thread and the host say to each other. Plain data only: it is copied from one thread to the other.
+ *
+ * The host says `ready` first, for what is said to a worker before it listens is lost; then it is told `start`, once.
+ */
+export type ToHost =
+  | { readonly kind: "start"; readonly config: HostConfig }
+  /** Drain for so long, then end; the host answers with `stopped`. */
+  | { readonly kind: "stop"; readonly graceMs: number }
+  /** Are you there? The host answers with `alive` as soon as it does anything. */
+  | { readonly kind: "ping" }
+  | { readonly kind: "answer"; readonly id: number; readonly answer: MainAnswer };
+
+/** What the host says. */
+export type FromHost =
+  | { readonly kind: "ready" }
+  | { readonly kind: "alive" }
+  | { readonly kind: "started"; readonly report: HostReport }
+  /** It cannot start, and what to do about it: a lock, a port, a newer format. Nothing runs. */
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "activity"; readonly workspace: string; readonly activity: Activity }
+  /** It must not go on: a workspace is another's now. To be ended at once, as by a crash. */
+  | { readonly kind: "lost"; readonly message: string }
+  | { readonly kind: "stopped" }
+  | { readonly kind: "ask"; readonly id: number; readonly request: MainRequest };
+
+/** What the host has to know to begin. */
+export interface HostConfig {
+  readonly workspaces: readonly NamedWorkspace[];
+  /**
+   * The settings that were given, as text by flag name: the host reads them as the main thread did. No secret is among them;
+   * those are asked for by name when they are used.
+   */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly logForm: "json" | "text";
+  readonly pid: number;
+}
+
+/** What became of the start. */
+export interface HostReport {
+  readonly address: ListenerAddress;
+  readonly workspaces: readonly (NamedWorkspace & { readonly callers: number })[];
+}
+
+/** What the host has no right to do itself: the main thread does it, when the request is one of these (product.md §4). */
+export type MainRequest =
+  /** Start a program in the box of a session. */
+  | {
+    readonly kind: "start program";
+    readonly workspace: string;
+    /** The program and its arguments: no shell reads them. */
+    readonly command: readonly string[];
+  }
+  /** The value behind a key reference: `env:A2A_KEY_…` or `file:…`. */
+  | { readonly kind: "resolve secret"; readonly reference: string };
+
+/** What came of it. */
+export type MainAnswer = { readonly kind: "refused"; readonly why: string };
