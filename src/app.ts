@@ -94,7 +94,8 @@ export async function lockWorkspace(
   const lock = await holdHostLock(disk, paths.hostLock);
   if (lock === undefined) return await lockedBy(disk, paths);
   opened.use(lock);
-  const begun = await beginEpoch(disk, paths.hostFile, { random, now: clock.now(), pid, version });
+  const epochMin = epochFloor(disk, paths, clock);
+  const begun = await beginEpoch(disk, paths.hostFile, { random, now: clock.now(), pid, version, epochMin });
   if (begun.kind === "newer") {
     return refuse(
       `Cannot open ${workspace}: it has format ${begun.format}, written by a newer version; update this one`,
@@ -102,6 +103,15 @@ export async function lockWorkspace(
   }
   const all = opened.move();
   return { kind: "locked", paths, lock, epoch: begun.host.epoch, [Symbol.dispose]: () => all.dispose() };
+}
+
+/**
+ * The epoch to begin above when `host.json` is gone from a folder that was in use: the time in minutes, higher than any
+ * count of starts. Else new fences would be lower than those in the transcripts, and their conversations refused.
+ */
+function epochFloor(disk: Disk, paths: WorkspacePaths, clock: Clock): number | undefined {
+  const isLost = disk.stampSync(paths.hostFile) === undefined && disk.stampSync(paths.tasks) !== undefined;
+  return isLost ? Math.floor(clock.now() / 60_000) : undefined;
 }
 
 /** The second half: everything behind the lock, which stays its owner's to give up, after this was disposed of. */

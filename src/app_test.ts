@@ -130,3 +130,14 @@ Deno.test("a host kills a turn that ignores its cancel, and the context goes on 
   deepStrictEqual(await made.says(next.task.id), "1 turn before this one\n1. ignore abort");
   strictEqual(await made.state(accepted.task.id), "canceled");
 });
+
+Deno.test("openHost() goes on with old conversations after host.json was lost: fences only grow [DM10 epoch]", async () => {
+  await using made = await startHost();
+  using first = await made.send("hello", { contextId: "c" });
+  await first.settled();
+  await Deno.remove(workspacePaths(made.workspace).hostFile);
+  await using next = await made.crash();
+  using second = await next.send("recall", { contextId: "c" });
+  await second.settled();
+  strictEqual(await next.says(second.task.id), "1 turn before this one\n1. hello");
+});

@@ -1,6 +1,7 @@
 import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
+import { hostRequirements } from "@tests/requirements/host.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
@@ -26,6 +27,7 @@ export interface Requirement {
 export const requirements: readonly Requirement[] = [
   ...commandLineRequirements,
   ...cardRequirements,
+  ...hostRequirements,
   ...legacyRequirements,
   ...settingRequirements,
   ...fileRequirements,

@@ -21,7 +21,7 @@ export const serveParser = command(
         option("--workspace", string({ metavar: "DIR" }), {
           description: message`A workspace's folder, or NAME=DIR to name it; may be given several times`,
         }),
-        { min: 1 },
+        { min: 1, errors: { tooFew: message`Missing the folder: name it with --workspace DIR.` } },
       ),
       faux: option("--faux", { description: message`Short for --engine faux: scripted, no model` }),
       trustWorkspace: option("--trust-workspace", {

@@ -72,7 +72,7 @@ for (const { id, name, files, gone } of rows) {
   });
 }
 
-Deno.test("CallersWatch names who expired at every look, and does not count it as removed [§5.2 expired]", async () => {
+Deno.test("CallersWatch names who expired at every look, and does not count it as removed [§5.2 expired-while-running]", async () => {
   await using folder = await makeTempFolder();
   const clock = createTestClock();
   const path = `${folder.path}/callers.json`;

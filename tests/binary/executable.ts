@@ -32,7 +32,7 @@ export interface Started extends AsyncDisposable {
   readonly ended: Promise<Ended & { readonly signal: Deno.Signal | null }>;
 }
 
-/** An empty folder on a machine that has nothing: no environment, no home, temporary files in `temp`. */
+/** An empty folder on a machine that has nothing: no programs, no settings, no home, temporary files in `temp`. */
 export interface Machine extends AsyncDisposable {
   readonly workspace: string;
   readonly temp: string;
@@ -53,7 +53,7 @@ export async function makeMachine(): Promise<Machine> {
   const [workspace, temp] = [`${folder.path}/workspace`, `${folder.path}/temp`];
   await Promise.all([workspace, temp].map((each) => Deno.mkdir(each)));
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
-    startProgram({ args, cwd: folder.path, env: { TMPDIR: temp, ...env } });
+    startProgram({ args, cwd: folder.path, env: { PATH: `${folder.path}/no-programs`, TMPDIR: temp, ...env } });
   return {
     ...{ workspace, temp },
     async run(args, { input = "", env } = {}) {

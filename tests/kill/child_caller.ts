@@ -6,9 +6,6 @@ import { responseId, responseText } from "@/server/tasks/lifecycle.ts";
 import { systemClock, type TimeMs } from "@/time/clock.ts";
 import { type Sent, writeLine } from "@tests/kill/child_line.ts";
 
-/** The message that is answered at greatest length, and the length of the answer. */
-export const longText = "stream: 3000 x 1000";
-const longChars = 3_000_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** What a caller knows of a task that it followed until it was settled, or the host stopped. */
@@ -69,9 +66,7 @@ export class ChildCaller {
     let { status } = task;
     let chars = responseText(task).length;
     for await (const event of events) {
-      const before = chars;
       chars = charsAfter(event, chars);
-      if (before < longChars && chars >= longChars) writeLine({ kind: "long" });
       if ("artifactUpdate" in event && event.artifactUpdate.artifact.artifactId !== responseId) {
         writeLine({ kind: "file", id, artifactId: event.artifactUpdate.artifact.artifactId });
       }

@@ -1,3 +1,4 @@
+import type { DiskMoment } from "@tests/kill/child_disk.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { State } from "@/protocol/task.ts";
 
@@ -9,7 +10,7 @@ export interface ChildJob {
   readonly mode: "load" | "tidy";
   /**
    * `lull`: all pause once, so that a checkpoint begins, and go on while it runs. `long`: an answer of megabytes is among
-   * the first, and said to be at its end before it is stored.
+   * the first.
    */
   readonly style: "steady" | "lull" | "long";
   /** Names the contexts, so that transcripts do not grow for ever. */
@@ -62,8 +63,8 @@ export type ChildLine =
     readonly at: string;
     readonly chars?: number;
   }
-  /** The text of a very long answer was shown; what stores it comes now. Not durable. */
-  | { readonly kind: "long" }
+  /** In a lull a checkpoint begins to write task files; megabytes are about to be appended to a transcript. */
+  | { readonly kind: DiskMoment }
   | { readonly kind: "file"; readonly id: TaskId; readonly artifactId: string }
   | { readonly kind: "removed"; readonly id: TaskId }
   | { readonly kind: "refused"; readonly why: string }

@@ -6,7 +6,8 @@ import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
 import { parseTime, systemClock } from "@/time/clock.ts";
 import { createSeededRandom, type SeededRandom } from "@tests/fakes/seeded_random.ts";
-import { ChildCaller, longText } from "@tests/kill/child_caller.ts";
+import { ChildCaller } from "@tests/kill/child_caller.ts";
+import type { DiskMoment } from "@tests/kill/child_disk.ts";
 import { type ChildJob, type Sent, writeLine } from "@tests/kill/child_line.ts";
 import { callers } from "@tests/kill/child_tasks.ts";
 
@@ -16,9 +17,10 @@ const contextsMax = 8;
 /** Open questions, over which no more are left open. */
 const waitingMax = 40;
 const pruneEveryMs = 200;
-/** When a lull begins, and how long it is: a checkpoint waits for 250 ms without a commit. */
+/** When a lull begins, and how long it is at most: a checkpoint comes after 250 to 500 ms without a commit. */
 const lullAfterMs = 150;
-const lullMs = 270;
+const lullMsMax = 1_000;
+const longText = "stream: 3000 x 1000";
 
 /** What a message makes the faux engine do, by how often it is sent. `worker` keeps files apart that are written at once. */
 const recipes: readonly (readonly [weight: number, text: (worker: number) => string])[] = [
@@ -44,7 +46,8 @@ export class ChildLoad {
   readonly #waiting: Known[] = [];
   /** What was queued or at work when the round before ended. */
   readonly #running: Known[] = [];
-  #lull: Promise<void> = Promise.resolve();
+  /** While all pause. */
+  #lull: AbortController | undefined;
   /** Terminal tasks, until they are pruned. */
   readonly #over: (Known & { readonly at: number })[] = [];
 
@@ -74,12 +77,21 @@ export class ChildLoad {
 
   stop(): void {
     this.#stopping.abort();
+    this.#lull?.abort();
+  }
+
+  /** Says that a moment has come that the job waits for. What a checkpoint interrupts goes on. */
+  tell(moment: DiskMoment): void {
+    if (moment === "appending" && this.#job.style === "long") writeLine({ kind: moment });
+    if (moment !== "saving" || this.#lull === undefined || this.#lull.signal.aborted) return;
+    writeLine({ kind: moment });
+    this.#lull.abort();
   }
 
   async #workOn(random: SeededRandom, number: number): Promise<void> {
     if (number === 0 && this.#job.style === "long") await this.#begin(random, number, longText);
     while (!this.#stopping.signal.aborted) {
-      await this.#lull;
+      if (this.#lull !== undefined) await systemClock.sleep(lullMsMax, this.#lull.signal).catch(() => {});
       const old = random.chance(this.#waiting.length / waitingMax) ? this.#waiting.shift() : undefined;
       if (old === undefined) await this.#begin(random, number);
       else await this.#settle(old, random);
@@ -153,7 +165,10 @@ export class ChildLoad {
   async #pauseAll(): Promise<void> {
     if (this.#job.style !== "lull") return;
     await this.#pause(lullAfterMs);
-    this.#lull = this.#pause(lullMs);
+    this.#lull = new AbortController();
+    await systemClock.sleep(lullMsMax, AbortSignal.any([this.#lull.signal, this.#stopping.signal])).catch(() => {});
+    this.#lull.abort();
+    this.#lull = undefined;
   }
 
   #remember(caller: ChildCaller, { id, status }: { readonly id: TaskId; readonly status: StatusJson }): void {

@@ -6,6 +6,7 @@ import { startLog } from "@/log.ts";
 import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
+import { createTellingDisk } from "@tests/kill/child_disk.ts";
 import { type ChildJob, writeLine } from "@tests/kill/child_line.ts";
 import { ChildLoad } from "@tests/kill/child_load.ts";
 import { tidyUp } from "@tests/kill/child_tidy.ts";
@@ -14,6 +15,7 @@ import { listAll } from "@tests/kill/child_tasks.ts";
 /** A host in a process of its own, which `kill_test.ts` kills. Run by `start_child.ts`, with the rights it needs alone. */
 const job = JSON.parse(Deno.args[0]!) as ChildJob;
 startLog({ level: "error", form: "text" });
+let load: ChildLoad | undefined;
 writeLine({ kind: "begin" });
 const began = systemClock.elapsed();
 const host = await open();
@@ -22,7 +24,7 @@ let working: Promise<void> | undefined;
 if (job.mode === "tidy") {
   await tidyUp(host, await listAll(host));
 } else {
-  const load = new ChildLoad(host, job, await listAll(host));
+  load = new ChildLoad(host, job, await listAll(host));
   working = load.work();
   const graceMs = await toldToDrain();
   load.stop();
@@ -48,7 +50,7 @@ async function open(): Promise<Host> {
     workspace: job.workspace,
     config: read.config,
     engine: createFauxEngine({ clock: systemClock }),
-    disk: createDisk(systemClock),
+    disk: createTellingDisk(createDisk(systemClock), (moment) => load?.tell(moment)),
     clock: systemClock,
     random: systemRandom,
     counters: new Counters(),

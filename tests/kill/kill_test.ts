@@ -22,7 +22,7 @@ const failures = ["no", "server restarted", "no usable reply was produced"];
 type Plan =
   | {
     readonly kind: "kill";
-    readonly after: "begin" | "created" | "long";
+    readonly after: "begin" | "created" | "saving" | "appending";
     readonly ms: number;
     readonly style?: ChildJob["style"];
   }
@@ -147,8 +147,8 @@ class KillTrial {
 function planOf(round: number, random: SeededRandom): Plan {
   const ms = random.below(600);
   if (round === rounds || round % 25 === 0) return { kind: "tidy" };
-  if (round % 7 === 2) return { kind: "kill", after: "long", ms: random.below(40), style: "long" };
-  if (round % 7 === 4) return { kind: "kill", after: "created", ms: 380 + random.below(200), style: "lull" };
+  if (round % 7 === 2) return { kind: "kill", after: "appending", ms: random.below(3), style: "long" };
+  if (round % 7 === 4) return { kind: "kill", after: "saving", ms: random.below(40), style: "lull" };
   if (round % 7 === 3) return { kind: "kill", after: "begin", ms: random.below(40) };
   if (round % 14 === 5) return { kind: "drain", ms, graceMs: random.pick([0, 50]) };
   if (round % 14 === 12) return { kind: "drain", ms, graceMs: 20, killAfterMs: random.below(60) };

@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { takeLog } from "@tests/fakes/log_lines.ts";
 import { keys, startWireHost, type WireHost } from "@tests/fakes/wire_host.ts";
 import { bindings } from "@tests/fakes/wire_request.ts";
 import { watchStream } from "@tests/fakes/wire_stream.ts";
-import { startLog } from "@/log.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import type { TaskJson } from "@/protocol/task.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
@@ -98,8 +98,8 @@ for (const binding of bindings) {
   });
 
   Deno.test(`a failure behind a stream over ${binding} is an error event when it comes after the first, with a log line [§5.5 stream-errors]`, async () => {
-    const lines: string[] = [];
-    using _log = startLog({ form: "text", level: "error", write: (line) => lines.push(line) });
+    using log = takeLog("error");
+    const { lines } = log;
     await using host = await startWireHost({ wrapStore: withBrokenBlobs });
     const params = message("file: big.bin 40000 bytes\ndone");
     const stream = watchStream(await host.open(binding, "SendStreamingMessage", params));
@@ -115,8 +115,8 @@ for (const binding of bindings) {
   });
 
   Deno.test(`a failure over ${binding} before the first event is a plain error, and tells nothing [§5.5 stream-errors, §5.10 internal-is-silent]`, async () => {
-    const lines: string[] = [];
-    using _log = startLog({ form: "text", level: "error", write: (line) => lines.push(line) });
+    using log = takeLog("error");
+    const { lines } = log;
     await using host = await startWireHost({ wrapStore: withBrokenBlobs });
     const id = await startTask(host, "file: big.bin 40000 bytes\nask: Well?", "input-required");
     const followers = host.clock.pending;
@@ -134,7 +134,7 @@ for (const binding of bindings) {
   });
 
   Deno.test(`a failure over ${binding} behind a blocking send has the status of an error [§5.10 internal-is-silent]`, async () => {
-    using _log = startLog({ form: "text", level: "error", write: () => {} });
+    using _log = takeLog("error");
     await using host = await startWireHost({ wrapStore: withBrokenBlobs });
     const reply = await host.call(binding, "SendMessage", message("file: big.bin 40000 bytes\ndone"));
     ok(reply.kind === "error" && reply.reason === "INTERNAL", JSON.stringify(reply));

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
+import { takeLog } from "@tests/fakes/log_lines.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
-import { startLog } from "@/log.ts";
 import { A2AError } from "@/protocol/errors.ts";
 import { systemClock } from "@/time/clock.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
@@ -85,8 +85,8 @@ for (const { name, headers, is } of forms) {
 }
 
 Deno.test("CallerAuth refuses a key of two callers, in one workspace or two, with a warning that has no key [§5.2 exactly-one-caller]", async () => {
-  const lines: string[] = [];
-  using _log = startLog({ form: "text", level: "warning", write: (line) => lines.push(line) });
+  using log = takeLog("warning");
+  const { lines } = log;
   await using two = await makeAuth([{ name: "ann", key }], [{ name: "ben", keyHash: hashKey(key) }]);
   await using one = await makeAuth([{ name: "ann", key }, { name: "ben", key }, { name: "cleo", key: other }]);
   strictEqual(two.ask({ "X-API-Key": key }), "UNAUTHENTICATED");

@@ -31,7 +31,10 @@ export function openListener(
   const cut = new AbortController();
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
-    server = Deno.serve({ hostname, port, signal: cut.signal, onListen() {} }, (request, info) => answer(request, info));
+    server = Deno.serve(
+      { hostname, port, signal: cut.signal, onListen() {} },
+      (request, info) => answer(request, info),
+    );
   } catch (error) {
     return { kind: "refused", message: `Cannot listen on ${shown(hostname)}:${port}: ${whyNot(error)}` };
   }

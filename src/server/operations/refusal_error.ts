@@ -10,6 +10,8 @@ const reasons: Readonly<Record<RefusalReason, Reason>> = {
   "not cancelable": "TASK_NOT_CANCELABLE",
   "too many tasks": "STORAGE_FULL",
   "too long": "UNSUPPORTED_OPERATION",
+  "too large": "INVALID_PARAMS",
+  "hop limit": "UNSUPPORTED_OPERATION",
   "storage full": "STORAGE_FULL",
   "shutting down": "SHUTTING_DOWN",
   "id reused": "INVALID_PARAMS",

@@ -1,3 +1,4 @@
+import type { ToolResult } from "@/engine/engine.ts";
 import { relative } from "node:path";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
@@ -34,7 +35,7 @@ export interface CallerTurn {
 /** Makes the turn of a run that has begun, from the newest message of its caller. */
 export function callerTurn(
   record: TaskRecord,
-  options: CallerTurnOptions & { readonly commitFile: (artifact: ArtifactJson) => Promise<boolean> },
+  options: CallerTurnOptions & { readonly commitFile: (artifact: ArtifactJson) => Promise<ToolResult> },
 ): CallerTurn {
   const { caller, task, hops, run } = record;
   const { disk, random, paths, fileBytesMax } = options;

@@ -19,6 +19,8 @@ const refusalTexts = {
   "not cancelable": "The task is over and cannot be canceled",
   "too many tasks": "Too many unfinished tasks are stored for this caller",
   "too long": "The task holds 1,000 messages: start a new one",
+  "too large": "The task would be over the limit of 4 MiB, files aside: send less, or start a new one",
+  "hop limit": "hop limit: the message came over too many agents",
   "storage full": "No room is left to store this, retry later",
   "shutting down": "The server is shutting down, retry later",
   "id reused": "messageId used for another message",

@@ -11,6 +11,8 @@ const reasons: Readonly<Record<RefusalReason, boolean>> = {
   "not cancelable": false,
   "too many tasks": false,
   "too long": false,
+  "too large": false,
+  "hop limit": false,
   "storage full": true,
   "shutting down": true,
   "id reused": false,

@@ -1,15 +1,16 @@
 import type { Counters } from "@/counters.ts";
 import type { EngineEvent } from "@/engine/engine.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
-import { isSettled, isTerminal, type StreamJson, type TaskJson } from "@/protocol/task.ts";
+import { isTerminal, type StreamJson, type TaskJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import type { SessionPool } from "@/sessions/session_pool.ts";
 import { dedupeName } from "@/server/tasks/index_entry.ts";
 import { newTask } from "@/server/tasks/lifecycle.ts";
 import { taskEvents } from "@/server/tasks/task_events.ts";
 import type { RunId, RunState, TaskRecord } from "@/server/tasks/task_record.ts";
-import type { Created, Lease, TaskStore } from "@/server/tasks/task_store.ts";
+import { type Created, type Lease, RecordTooLarge, type TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock } from "@/time/clock.ts";
+import { acceptTask } from "./accepted_task.ts";
 import type { CallerTurnOptions } from "./caller_turn.ts";
 import { ContextSlots } from "./context_slots.ts";
 import { followTask } from "./followed_task.ts";
@@ -208,14 +209,13 @@ export class RunService implements AsyncDisposable {
     if ("kind" in input) return input;
     const { run } = entered;
     const record = newTask({ ...submission, ...task, contextId, message: input.message, run }, this.#writer.moment);
-    const created = await this.#options.store.create(record).catch(async (error) => {
+    const created = await this.#create(record).catch(async (error) => {
       await this.#leave(entered, input);
       throw error;
     });
     if (created.kind !== "created") {
       await this.#leave(entered, input);
-      if (created.kind === "full") return this.#refuse(created.of === "disk" ? "storage full" : "too many tasks");
-      return await this.#answerAgain(created, submission.caller);
+      return await this.#notCreated(created, submission.caller);
     }
     this.#options.counters.add("tasks.created");
     this.#options.onCommitted?.(record);
@@ -228,13 +228,27 @@ export class RunService implements AsyncDisposable {
       `hop limit: the message came over ${submission.hops} agents, the limit is ${this.#options.limits.hopsMax}`;
     const message = this.#inputs.withoutBytes(submission.message);
     const record = newTask({ ...submission, ...task, message, run: null, failed }, this.#writer.moment);
-    const created = await this.#options.store.create(record);
-    if (created.kind === "full") return this.#refuse(created.of === "disk" ? "storage full" : "too many tasks");
-    if (created.kind !== "created") return await this.#answerAgain(created, task.caller);
+    const created = await this.#create(record);
+    if (created.kind !== "created") return await this.#notCreated(created, task.caller);
     this.#options.counters.add("tasks.created");
     this.#options.counters.add("tasks.settled.failed");
     this.#options.onCommitted?.(record);
     return await this.#accept(task);
+  }
+
+  async #create(record: TaskRecord): Promise<Created | Refused> {
+    try {
+      return await this.#options.store.create(record);
+    } catch (error) {
+      if (error instanceof RecordTooLarge) return this.#refuse("too large");
+      throw error;
+    }
+  }
+
+  async #notCreated(why: Exclude<Created | Refused, { kind: "created" }>, caller: CallerName) {
+    if (why.kind === "refused") return why;
+    if (why.kind === "full") return this.#refuse(why.of === "disk" ? "storage full" : "too many tasks");
+    return await this.#answerAgain(why, caller);
   }
 
   async #continue(submission: Submission, id: TaskId): Promise<Accepted | Refused> {
@@ -246,18 +260,22 @@ export class RunService implements AsyncDisposable {
     if (isAgain) return await this.#accept({ id, caller });
     const hopeless = whyNotContinued(before, submission);
     if (hopeless !== undefined) return this.#refuse(hopeless);
+    if (submission.hops > this.#options.limits.hopsMax) return this.#refuse("hop limit");
     const entered = await this.#enter({ caller, contextId: before.task.contextId }, id);
     if (entered.kind === "refused") return entered;
     const input = await this.#storeInput(submission, { id, caller }, entered);
     if ("kind" in input) return input;
-    return await this.#commitContinuation(entered, input, before);
+    return await this.#commitContinuation(submission, { entered, input, before });
   }
 
-  async #commitContinuation(entered: Entered, input: StoredInput, before: TaskRecord): Promise<Accepted | Refused> {
+  async #commitContinuation(
+    { hops }: Submission,
+    { entered, input, before }: { entered: Entered; input: StoredInput; before: TaskRecord },
+  ): Promise<Accepted | Refused> {
     const task = { id: before.task.id, caller: before.caller };
     const { run, lease } = entered;
     let accepted: Accepted | Refused | undefined;
-    const applied = await this.#writer.apply(task, { kind: "message", message: input.message, run }, {
+    const applied = await this.#writer.apply(task, { kind: "message", message: input.message, run, hops }, {
       whenFull: "refuse",
       how: () => ({ as: lease.fence }),
       afterwards: async () => {
@@ -331,36 +349,8 @@ export class RunService implements AsyncDisposable {
     return accepted;
   }
 
-  async #accept({ id, caller }: { id: TaskId; caller: CallerName }): Promise<Accepted | Refused> {
-    const { store } = this.#options;
-    const dropped = new AbortController();
-    const followed = await followTask(store, { id, caller }, dropped.signal);
-    if (followed === undefined) return this.#refuse("not found");
-    const { record, items } = followed;
-    return {
-      kind: "accepted",
-      task: record.task,
-      events: taskEvents(items, "settled"),
-      settled: () => this.#settled(record),
-      [Symbol.dispose]: () => dropped.abort(),
-    };
-  }
-
-  async #settled(record: TaskRecord): Promise<TaskJson> {
-    const leave = new AbortController();
-    let { task } = record;
-    try {
-      if (isSettled(task.status.state)) return task;
-      const items = await this.#options.store.follow(task.id, record.caller, leave.signal);
-      for await (const item of items ?? []) {
-        if (item.kind !== "record") continue;
-        task = item.record.task;
-        if (isSettled(task.status.state)) break;
-      }
-      return task;
-    } finally {
-      leave.abort();
-    }
+  async #accept(task: { id: TaskId; caller: CallerName }): Promise<Accepted | Refused> {
+    return await acceptTask(this.#options.store, task) ?? this.#refuse("not found");
   }
 
   #refuse(why: RefusalReason): Refused {

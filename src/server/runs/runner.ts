@@ -1,6 +1,6 @@
 import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
-import type { EngineEvent } from "@/engine/engine.ts";
+import type { EngineEvent, ToolResult } from "@/engine/engine.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { SessionPool } from "@/sessions/session_pool.ts";
@@ -109,7 +109,9 @@ export class Runner {
   /** Ends a task as its caller asks, with the text that its run has shown until the commit. */
   async cancel(task: { readonly id: TaskId; readonly caller: CallerName }): Promise<Applied> {
     const event = () => ({ kind: "cancel asked" as const, text: this.#active.get(task.id)?.text });
-    return await this.end(task, event, "refuse");
+    const applied = await this.end(task, event, "refuse");
+    if (applied.kind !== "refused" || applied.why !== "too large") return applied;
+    return await this.end(task, { kind: "cancel asked" }, "refuse"); // the text is too much to keep: the cancel counts
   }
 
   /** The lease of a task's context went to another host: its run stops, or leaves the queue, and commits nothing. */
@@ -215,7 +217,7 @@ export class Runner {
     const event: TaskEvent = result.kind === "answered"
       ? { ...result, runId, files: active.files }
       : { ...result, runId };
-    await writer.apply({ id: record.task.id, caller: record.caller }, event, {
+    const options: ApplyOptions = {
       whenFull: "retry",
       how: (next) => ({
         as: fence,
@@ -226,15 +228,22 @@ export class Runner {
           slots.settle(key, fence, next.task.status.state === "TASK_STATE_INPUT_REQUIRED" ? "asked" : "ended");
         },
       }),
-    });
+    };
+    const task = { id: record.task.id, caller: record.caller };
+    const applied = await writer.apply(task, event, options);
+    if (applied.kind !== "refused" || applied.why !== "too large") return;
+    const message = "The task is over the limit of 4 MiB, files aside";
+    await writer.apply(task, { kind: "failed", runId, message, usage: result.usage }, options);
   }
 
-  async #commitFile(record: TaskRecord, artifact: ArtifactJson): Promise<boolean> {
+  async #commitFile(record: TaskRecord, artifact: ArtifactJson): Promise<ToolResult> {
     const { runId, fence } = record.run!;
     const task = { id: record.task.id, caller: record.caller };
     const event = { kind: "file sent" as const, runId, artifact };
     const applied = await this.#options.writer.apply(task, event, { whenFull: "retry", how: () => ({ as: fence }) });
-    return applied.kind === "changed";
+    if (applied.kind === "changed") return { kind: "done" };
+    const isTooLarge = applied.kind === "refused" && applied.why === "too large";
+    return { kind: "refused", why: isTooLarge ? "the task holds too much already" : "the task is over" };
   }
 
   /** What ending a task from outside does to its context, depending on where its run stands. */

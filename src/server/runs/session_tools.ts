@@ -33,8 +33,8 @@ export interface CallerToolsOptions {
   readonly random: Random;
   readonly fileBytesMax: number;
   readonly notify: Notify | undefined;
-  /** Commits the artifact; false when the run no longer has its task. */
-  readonly commitFile: (artifact: ArtifactJson) => Promise<boolean>;
+  /** Commits the artifact; refused when the run no longer has its task, or the task has no room. */
+  readonly commitFile: (artifact: ArtifactJson) => Promise<ToolResult>;
 }
 
 /** The tools of one caller's turn, and what they did. */
@@ -98,7 +98,7 @@ async function sendFile(path: string, options: CallerToolsOptions): Promise<Tool
     if (raw === "too large") return refuse(`the file grew over the limit of ${options.fileBytesMax} bytes`);
     const part = { raw, filename, mediaType: mediaTypeOf(filename) };
     const artifact = { artifactId: options.random.uuid(), name: filename, parts: [part] };
-    return await options.commitFile(artifact) ? { kind: "done" } : refuse("the task is over");
+    return await options.commitFile(artifact);
   } catch (error) {
     if (error instanceof StorageFull) return refuse("no room is left to store the file");
     throw error;

@@ -184,7 +184,7 @@ async function makeTools(files: Readonly<Record<string, string>>, notices = fals
       : undefined,
     commitFile(artifact) {
       if (!setting.isOver) sent.push(artifact);
-      return Promise.resolve(!setting.isOver);
+      return Promise.resolve(setting.isOver ? { kind: "refused", why: "the task is over" } : { kind: "done" });
     },
   });
   return Object.assign(setting, {

@@ -6,7 +6,7 @@ import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
 import { type Moment, nextTask, type TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
-import { type CommitOptions, StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
+import { type CommitOptions, RecordTooLarge, StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import type { RefusalReason } from "./refusal.ts";
 
@@ -80,6 +80,7 @@ export class TaskWriter {
       try {
         return await this.#mailboxes.post(task.id, () => this.#item(task, event, options));
       } catch (error) {
+        if (error instanceof RecordTooLarge) return { kind: "refused", why: "too large" };
         if (!(error instanceof StorageFull)) throw error;
         if (options.whenFull === "refuse" || stop.aborted) return { kind: "refused", why: "storage full" };
         if (failures === 0) logger.error("Cannot store a task, trying until it works: {error}", { error: error.cause });

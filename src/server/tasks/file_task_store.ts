@@ -17,7 +17,7 @@ import { isForgettable, requireSuccessor } from "./lifecycle.ts";
 import { PushClaims } from "./push_claims.ts";
 import { scanTaskFiles, sweepBlobs } from "./index_scan.ts";
 import { type FileCommit, RecordFiles } from "./record_files.ts";
-import { recordText } from "./record_json.ts";
+import { recordText, storableText } from "./record_json.ts";
 import { readJournals, type Recovered, replayJournals, retireJournals } from "./recovery.ts";
 import { StoredRecords } from "./stored_records.ts";
 import { TaskFeed } from "./task_feed.ts";
@@ -319,7 +319,7 @@ export class FileTaskStore implements TaskStore {
     if (this.#closing.signal.aborted) throw new StorageFull("Cannot store a task: the store is closed");
     const { id } = record.task;
     const { counters, files } = this.#options;
-    const text = recordText(record);
+    const text = storableText(record);
     const isJournaled = text.length <= journaledCharsMax && !files.isUnsure(id);
     const show = () => {
       counters.add("commits");

@@ -46,8 +46,8 @@ export type TaskEvent =
   | { readonly kind: "deadline passed"; readonly runId: RunId; readonly limit: string }
   /** T10: `text` is what the run has shown so far. */
   | { readonly kind: "cancel asked"; readonly text?: string }
-  /** T11: `run` is what to queue or, with a run slot, to start. */
-  | { readonly kind: "message"; readonly message: MessageJson; readonly run: RunState }
+  /** T11: `run` is what to queue or, with a run slot, to start. `hops` of the message: the task keeps the longest way. */
+  | { readonly kind: "message"; readonly message: MessageJson; readonly run: RunState; readonly hops?: number }
   /** T12. */
   | { readonly kind: "no answer came" }
   /** T13: the run had not begun; a second loss fails it. */
@@ -155,7 +155,7 @@ function onTerminal(state: State, event: TaskEvent): TaskDecision {
 
 function onMessage(record: TaskRecord, event: TaskEvent & { kind: "message" }, moment: Moment): TaskDecision {
   const { task } = record;
-  const { message, run } = event;
+  const { message, run, hops = 0 } = event;
   if (message.contextId !== undefined && message.contextId !== task.contextId) {
     return { kind: "refused", why: "wrong context" };
   }
@@ -169,7 +169,9 @@ function onMessage(record: TaskRecord, event: TaskEvent & { kind: "message" }, m
   ];
   if (history.length > historyMax) return { kind: "refused", why: "too long" };
   const state = run.startedAt === null ? "TASK_STATE_SUBMITTED" : "TASK_STATE_WORKING";
-  return changed(withStatus({ ...record, task: { ...task, history }, run }, state, { moment }));
+  return changed(
+    withStatus({ ...record, hops: Math.max(record.hops, hops), task: { ...task, history }, run }, state, { moment }),
+  );
 }
 
 function onLostHost(record: TaskRecord, event: TaskEvent, moment: Moment): TaskDecision {

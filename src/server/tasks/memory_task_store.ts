@@ -5,6 +5,7 @@ import { sha256Hex } from "@/workspace/sha256.ts";
 import { Leases } from "./leases.ts";
 import { requireSuccessor } from "./lifecycle.ts";
 import { PushClaims } from "./push_claims.ts";
+import { storableText } from "./record_json.ts";
 import { TaskFeed } from "./task_feed.ts";
 import { TaskIndex } from "./task_index.ts";
 import { StorageFull } from "./task_store.ts";
@@ -190,6 +191,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async #before(next: TaskRecord): Promise<void> {
+    storableText(next); // throws when it is too long
     try {
       await this.#beforeCommit(next);
     } catch (error) {

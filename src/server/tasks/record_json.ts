@@ -1,6 +1,7 @@
 import { isTaskId } from "@/protocol/ids.ts";
 import { states } from "@/protocol/task.ts";
 import { isoTime, parseTime, type TimeMs } from "@/time/clock.ts";
+import { RecordTooLarge } from "./task_store.ts";
 import type { PushState, RunState, TaskRecord } from "./task_record.ts";
 
 /** The longest record that is stored, as JSON without blobs, in characters (data-model.md 5). */
@@ -16,6 +17,17 @@ export function recordText(record: TaskRecord): string {
     pushes: pushes.map((push) => pushWith(push, isoTime)),
     ...(dedupe && { dedupe: { ...dedupe, until: isoTime(dedupe.until) } }),
   });
+}
+
+/** Writes a record that may be stored. @throws {RecordTooLarge} If it is over `recordCharsMax`. */
+export function storableText(record: TaskRecord): string {
+  const text = recordText(record);
+  if (text.length > recordCharsMax) {
+    throw new RecordTooLarge(
+      `Cannot store task ${record.task.id}: ${text.length} characters, the limit is ${recordCharsMax}`,
+    );
+  }
+  return text;
 }
 
 /** Parses a stored record; undefined for what is none of this format. Checks what the index and the owner check rest on. */

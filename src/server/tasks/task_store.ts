@@ -8,7 +8,8 @@ import type { DedupeKey, Fence, Rev, TaskRecord } from "./task_record.ts";
  *
  * Durable means: survives `kill -9` at any instant, and a loss of power when the store is opened so. A promise of this
  * interface resolves only when what it says is durable. No method judges liveness by what this process happens to run:
- * only a lease says so. What cannot be stored rejects with `StorageFull`; then nothing changed.
+ * only a lease says so. What cannot be stored rejects with `StorageFull`, what is too long
+ * with `RecordTooLarge`; then nothing changed.
  */
 export interface TaskStore extends AsyncDisposable {
   /**
@@ -145,6 +146,11 @@ export interface DuePush {
 /** Nothing was stored: no room is left, or the disk refuses. Nothing changed, so trying again later is right. */
 export class StorageFull extends Error {
   override readonly name = "StorageFull";
+}
+
+/** Nothing was stored: the record would be longer than a record may be (data-model.md 5). Trying again is no use. */
+export class RecordTooLarge extends Error {
+  override readonly name = "RecordTooLarge";
 }
 
 /** One text for a context, as a key of maps. A contextId holds no "/". */

@@ -27,7 +27,7 @@ async function open(workspaces: PeerOptions["workspaces"], pid = 1) {
 
 const listTasks = (key: string) => wireRequest("JSONRPC", { method: "ListTasks" }, { key });
 
-Deno.test("the key says which of several workspaces is called; a key of two callers is nobody's [§5.2 one-caller]", async () => {
+Deno.test("the key says which of several workspaces is called; a key of two callers is nobody's [§5.2 exactly-one-caller]", async () => {
   await using temp = await makeTempFolder();
   const folders = ["one", "two"].map((name) => ({ name, folder: `${temp.path}/${name}` }));
   for (const { name, folder } of folders) {

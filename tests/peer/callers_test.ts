@@ -57,7 +57,7 @@ const harmless = [
 ];
 
 for (const { name, file } of harmless) {
-  Deno.test(`nothing of a caller ends when callers.json ${name}, and its requests are refused meanwhile [§5.2 expelled, SM1 race removed-half-saved]`, async () => {
+  Deno.test(`nothing of a caller ends when callers.json ${name}, and its requests are refused meanwhile [§5.2 expelled, SM1 race half-saved-callers]`, async () => {
     await using made = await startPeer();
     const stream = watchStream(await made.open("SendStreamingMessage", textMessage("wait: 1m\ndone")));
     if (file === undefined) await Deno.remove(made.paths.callersFile);
@@ -77,7 +77,7 @@ for (const { name, file } of harmless) {
   });
 }
 
-Deno.test("a caller whose time is over gets no new work and its streams end with an error; its runs go on [§5.2 expired, SM1 race expired]", async () => {
+Deno.test("a caller whose time is over gets no new work and its streams end with an error; its runs go on [§5.2 expired, §5.2 expired-while-running]", async () => {
   await using made = await startPeer();
   await made.writeCallers([{ ...alice, expires: "2026-10-08T12:00:30Z" }, bob]);
   const stream = watchStream(await made.open("SendStreamingMessage", textMessage("wait: 1m\ndone")));

@@ -1,0 +1,48 @@
+import { match, ok, strictEqual } from "node:assert/strict";
+import { makeRuns, statusText } from "@tests/fakes/run_service_fixture.ts";
+import type { Refused } from "./refusal.ts";
+
+const mebi = 1024 * 1024;
+
+Deno.test("a message that makes a record over 4 MiB is refused, and leaves no trace [DM5 bounds]", async () => {
+  await using made = await makeRuns();
+  const parts = Array.from({ length: 5 }, () => ({ text: "x".repeat(mebi) }));
+  const refused = await made.submit("", { contextId: "c", parts });
+  strictEqual((refused as Refused).why, "too large");
+  using next = await made.send("the context is free", { contextId: "c" });
+  strictEqual(next.task.status.state, "TASK_STATE_WORKING");
+});
+
+Deno.test("a run whose reply makes the record too long fails, naming the limit [DM5 bounds]", async () => {
+  await using made = await makeRuns();
+  using accepted = await made.send("", { parts: [{ text: "x".repeat(mebi) }] });
+  const turn = await made.sessions.next();
+  turn.answer("y".repeat(3.5 * mebi));
+  const task = await accepted.settled();
+  strictEqual(task.status.state, "TASK_STATE_FAILED");
+  match(statusText(task)!, /over the limit of 4 MiB/);
+});
+
+Deno.test("a cancel counts though the text shown so far is too much to keep [DM5 bounds, SM1 T10]", async () => {
+  await using made = await makeRuns();
+  using accepted = await made.send("", { parts: [{ text: "x".repeat(mebi) }] });
+  const turn = await made.sessions.next();
+  turn.say("y".repeat(3.5 * mebi));
+  await made.clock.settle();
+  const canceled = await made.cancel(accepted.task.id);
+  ok(canceled.kind === "canceled");
+  strictEqual(canceled.task.status.state, "TASK_STATE_CANCELED");
+  turn.answer("late");
+});
+
+Deno.test("an answer that came over too many agents is refused; one within the limit counts [§5.9 hops]", async () => {
+  await using made = await makeRuns();
+  using asked = await made.send("hello", { hops: 1 });
+  (await made.sessions.next()).ask("Which?");
+  await asked.settled();
+  const refused = await made.submit("this", { taskId: asked.task.id, hops: 9 });
+  match((refused as Refused).text, /^hop limit/);
+  using answered = await made.send("this", { taskId: asked.task.id, hops: 5 });
+  strictEqual((await made.record(answered.task.id)).hops, 5);
+  strictEqual((await made.sessions.next()).request.hops, 5);
+});
