@@ -136,6 +136,26 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a signal ends the executable though a stream is open, which hears how its task ended [SM7 drain]",
+  ignore,
+  async fn() {
+    await using machine = await makeMachine();
+    const key = await addCaller(machine);
+    const { started, address } = await serve(machine, "--drain-timeout", "0");
+    await using _started = started;
+    const stream = await post(`${address}/a2a/v1/message:stream`, message("stream: 1\nwait: 10m"), key);
+    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let said = "";
+    while (!said.includes("artifactUpdate")) said += (await reader.read()).value;
+    started.kill("SIGTERM");
+    for (let read = await reader.read(); !read.done; read = await reader.read()) said += read.value;
+    const last = JSON.parse(said.trimEnd().split("\n").at(-1)!.slice("data: ".length));
+    strictEqual(last.statusUpdate.status.state, "TASK_STATE_FAILED");
+    strictEqual((await started.ended).code, 0);
+  },
+});
+
+Deno.test({
   name:
     "a second signal ends the executable at once with 130; the work is failed at the next start [SM7 second-signal]",
   ignore,
