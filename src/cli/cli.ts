@@ -4,15 +4,9 @@ import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk, type Disk } from "@/workspace/disk.ts";
 import { type Arguments, parseArguments } from "./arguments.ts";
-import { callersCommand } from "./callers_command.ts";
-import { cardCommand } from "./card_command.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
-import { configCommand } from "./config_command.ts";
 import { createOutput, type Output } from "./output.ts";
-import { serveCommand } from "./serve_command.ts";
-import { tasksListCommand, tasksShowCommand } from "./tasks_command.ts";
 import { isOutputTerminal } from "./terminal.ts";
-import { tryCommand } from "./try_command.ts";
 
 /**
  * Runs the command line and ends the process with its exit code, whatever is still pending.
@@ -64,25 +58,26 @@ async function runCommand(
   return await dispatch(args, { config, output, hostUrl, disk, clock: systemClock, random: systemRandom });
 }
 
+/** Each command is loaded when it is asked for: the parts of all of them would be a quarter of the time of a start. */
 async function dispatch(args: Arguments, context: CommandContext): Promise<ExitCode> {
   switch (args.command) {
     case "serve":
-      return await serveCommand(args, context);
+      return await (await import("./serve_command.ts")).serveCommand(args, context);
     case "try":
-      return await tryCommand(args, context);
+      return await (await import("./try_command.ts")).tryCommand(args, context);
     case "tasks list":
-      return await tasksListCommand(args, context);
+      return await (await import("./tasks_command.ts")).tasksListCommand(args, context);
     case "tasks show":
-      return await tasksShowCommand(args, context);
+      return await (await import("./tasks_command.ts")).tasksShowCommand(args, context);
     case "callers list":
     case "callers add":
     case "callers rotate":
     case "callers remove":
-      return await callersCommand(args, context);
+      return await (await import("./callers_command.ts")).callersCommand(args, context);
     case "card":
-      return await cardCommand(args, context);
+      return await (await import("./card_command.ts")).cardCommand(args, context);
     case "config":
-      return configCommand(context);
+      return (await import("./config_command.ts")).configCommand(context);
     default:
       return args satisfies never;
   }

@@ -14,12 +14,14 @@ import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
 
-/** A whole peer in process, without a socket, on a clock and a disk that the test rules. Its only workspace is `home`. */
+/** A whole peer in process, on a clock and a disk that the test rules. Its only workspace is `home`. */
 export interface TestPeer extends AsyncDisposable {
   readonly peer: Peer;
   readonly clock: TestClock;
   readonly disk: FaultyDisk;
   readonly paths: WorkspacePaths;
+  /** Where it listens; "" when it does not. */
+  readonly address: string;
   /** What the owner was shown. */
   readonly shown: readonly Activity[];
   /** What was said of a lost lock. */
@@ -54,15 +56,20 @@ export function textMessage(text: string, more: Readonly<Record<string, unknown>
   return { message: { role: "ROLE_USER", messageId: crypto.randomUUID(), parts: [{ text }], ...more } };
 }
 
+/** What a test wants of its peer. */
+export interface TestPeerOptions {
+  readonly flags?: Readonly<Record<string, string>>;
+  /** It has a socket, too, on a port that is free. */
+  readonly listens?: boolean;
+}
+
 /** Opens and starts a peer over a new folder with two callers. */
-export async function startPeer(
-  options: { readonly flags?: Readonly<Record<string, string>> } = {},
-): Promise<TestPeer> {
+export async function startPeer({ flags, listens = false }: TestPeerOptions = {}): Promise<TestPeer> {
   const temp = await makeTempFolder();
   const paths = workspacePaths(temp.path);
   const clock = createTestClock();
   const disk = createFaultyDisk(createDisk(systemClock), clock);
-  const read = readConfig({ flags: { "min-free-bytes": "0", ...options.flags } });
+  const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const shown: Activity[] = [];
   const lost: string[] = [];
@@ -77,10 +84,12 @@ export async function startPeer(
   const writeCallers = (entries: unknown) =>
     Deno.writeTextFile(paths.callersFile, typeof entries === "string" ? entries : JSON.stringify(entries));
   await writeCallers(bothCallers);
-  await peer.start();
+  const started = await peer.start(listens ? { hostname: "127.0.0.1", port: 0 } : undefined);
+  if (started.kind === "refused") throw new Error(started.message);
+  const address = started.address === undefined ? "" : `http://127.0.0.1:${started.address.port}`;
   await clock.settle();
   return {
-    ...{ peer, clock, disk, paths, shown, lost, writeCallers },
+    ...{ peer, clock, disk, paths, address, shown, lost, writeCallers },
     ...doorsOf(peer, { clock, paths }),
     async [Symbol.asyncDispose]() {
       const closing = peer[Symbol.asyncDispose]();

@@ -1,40 +1,39 @@
 import type { Disk, WritableFile } from "@/workspace/disk.ts";
 
-/** A moment in which a kill leaves the most behind. */
-export type DiskMoment =
-  /** A task file gets its name. */
-  | "saving"
-  /** Megabytes are about to be appended to a transcript. */
-  | "appending";
-
-const longBytes = 1024 * 1024;
-
-/** A disk that says when such a moment comes, just before it. */
-export function createTellingDisk(disk: Disk, tell: (moment: DiskMoment) => void): Disk {
-  return {
-    ...disk,
-    async openAppend(path) {
-      const file = await disk.openAppend(path);
-      return telling(file, () => tell("appending"));
-    },
-    rename(from, to) {
-      if (to.includes("/tasks/") && to.endsWith(".json")) tell("saving");
-      return disk.rename(from, to);
-    },
-  };
+/** What a child does to its disk, to be killed in moments that chance seldom finds. */
+export interface DiskMoments {
+  /** A task file is about to get its name. */
+  saving(): void;
+  /** How much of a write to `path` comes through, from 0 to 1, before nothing more does; undefined: all, as always. */
+  cut(path: string): number | undefined;
+  /** A write was cut: the rest never comes. */
+  torn(): void;
 }
 
-function telling(file: WritableFile, tell: () => void): WritableFile {
-  return {
+/** A disk with such moments: a write that is cut is what a kill in the middle of it leaves. */
+export function createTearingDisk(disk: Disk, moments: DiskMoments): Disk {
+  const tearing = (path: string, file: WritableFile): WritableFile => ({
     get stamp() {
       return file.stamp;
     },
     [Symbol.dispose]: () => file[Symbol.dispose](),
-    write(bytes) {
-      if (bytes.length >= longBytes) tell();
-      return file.write(bytes);
+    async write(bytes) {
+      const share = moments.cut(path);
+      if (share === undefined) return await file.write(bytes);
+      await file.write(bytes.subarray(0, Math.floor(bytes.length * share)));
+      moments.torn();
+      await new Promise(() => {});
     },
     flush: () => file.flush(),
     truncate: (length) => file.truncate(length),
+  });
+  return {
+    ...disk,
+    openAppend: async (path) => tearing(path, await disk.openAppend(path)),
+    createNew: async (path) => tearing(path, await disk.createNew(path)),
+    rename(from, to) {
+      if (to.includes("/tasks/") && to.endsWith(".json")) moments.saving();
+      return disk.rename(from, to);
+    },
   };
 }

@@ -1,4 +1,3 @@
-import type { DiskMoment } from "@tests/kill/child_disk.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { State } from "@/protocol/task.ts";
 
@@ -8,11 +7,8 @@ export interface ChildJob {
   readonly seed: number;
   /** `load`: submits until it is told to drain or killed. `tidy`: ends all that is open, waits until nothing runs, and stops. */
   readonly mode: "load" | "tidy";
-  /**
-   * `lull`: all pause once, so that a checkpoint begins, and go on while it runs. `long`: an answer of megabytes is among
-   * the first.
-   */
-  readonly style: "steady" | "lull" | "long";
+  /** `lull`: all pause once, so that a checkpoint begins, and go on while it runs. `torn …`: a write to such a file is cut. */
+  readonly style: "steady" | "lull" | "torn journal" | "torn transcript" | "torn record";
   /** Names the contexts, so that transcripts do not grow for ever. */
   readonly contexts: string;
   /** How long a finished task is kept. */
@@ -63,8 +59,8 @@ export type ChildLine =
     readonly at: string;
     readonly chars?: number;
   }
-  /** In a lull a checkpoint begins to write task files; megabytes are about to be appended to a transcript. */
-  | { readonly kind: DiskMoment }
+  /** In a lull a checkpoint begins to write task files; a write was cut. */
+  | { readonly kind: "saving" | "torn" }
   | { readonly kind: "file"; readonly id: TaskId; readonly artifactId: string }
   | { readonly kind: "removed"; readonly id: TaskId }
   | { readonly kind: "refused"; readonly why: string }

@@ -7,7 +7,7 @@ import type { Accepted } from "@/server/runs/submission.ts";
 import { parseTime, systemClock } from "@/time/clock.ts";
 import { createSeededRandom, type SeededRandom } from "@tests/fakes/seeded_random.ts";
 import { ChildCaller } from "@tests/kill/child_caller.ts";
-import type { DiskMoment } from "@tests/kill/child_disk.ts";
+import type { DiskMoments } from "@tests/kill/child_disk.ts";
 import { type ChildJob, type Sent, writeLine } from "@tests/kill/child_line.ts";
 import { callers } from "@tests/kill/child_tasks.ts";
 
@@ -20,7 +20,14 @@ const pruneEveryMs = 200;
 /** When a lull begins, and how long it is at most: a checkpoint comes after 250 to 500 ms without a commit. */
 const lullAfterMs = 150;
 const lullMsMax = 1_000;
-const longText = "stream: 3000 x 1000";
+/** When a write is cut at the earliest, after so long at work; at the latest twice that. */
+const tearAfterMs = 100;
+/** The path of the file that a style cuts. */
+const tornPaths: Readonly<Record<string, RegExp>> = {
+  "torn journal": /\/journal-\d+\.jsonl$/,
+  "torn transcript": /\/sessions\//,
+  "torn record": /\/tasks\/[0-9a-f-]{36}\.json\..*\.tmp$/,
+};
 
 /** What a message makes the faux engine do, by how often it is sent. `worker` keeps files apart that are written at once. */
 const recipes: readonly (readonly [weight: number, text: (worker: number) => string])[] = [
@@ -38,7 +45,7 @@ const recipes: readonly (readonly [weight: number, text: (worker: number) => str
 ];
 
 /** Callers that keep a host busy until it is killed or told to stop. */
-export class ChildLoad {
+export class ChildLoad implements DiskMoments {
   readonly #host: Host;
   readonly #job: ChildJob;
   readonly #callers: readonly ChildCaller[];
@@ -46,6 +53,9 @@ export class ChildLoad {
   readonly #waiting: Known[] = [];
   /** What was queued or at work when the round before ended. */
   readonly #running: Known[] = [];
+  readonly #random: SeededRandom;
+  /** When a write is cut; undefined before the work begins, and when it was. */
+  #tearAt: number | undefined;
   /** While all pause. */
   #lull: AbortController | undefined;
   /** Terminal tasks, until they are pruned. */
@@ -54,6 +64,7 @@ export class ChildLoad {
   constructor(host: Host, job: ChildJob, left: readonly TaskRecord[]) {
     this.#host = host;
     this.#job = job;
+    this.#random = createSeededRandom(job.seed);
     this.#callers = callers.map((name) => new ChildCaller(host, name));
     for (const { caller, task, run } of left) {
       const known = this.#callers[callers.indexOf(caller)]!;
@@ -64,7 +75,8 @@ export class ChildLoad {
 
   /** Works until `stop`. Rejects on what no caller may ever see. */
   async work(): Promise<void> {
-    const random = createSeededRandom(this.#job.seed);
+    const random = this.#random;
+    this.#tearAt = systemClock.elapsed() + tearAfterMs * (1 + random.fraction());
     const workers = Array.from({ length: workersMax }, () => createSeededRandom(random.below(2 ** 32)));
     await Promise.all([
       ...this.#running.map((known) => this.#cancelSoon(known, random)), // some of it would hang
@@ -80,16 +92,24 @@ export class ChildLoad {
     this.#lull?.abort();
   }
 
-  /** Says that a moment has come that the job waits for. What a checkpoint interrupts goes on. */
-  tell(moment: DiskMoment): void {
-    if (moment === "appending" && this.#job.style === "long") writeLine({ kind: moment });
-    if (moment !== "saving" || this.#lull === undefined || this.#lull.signal.aborted) return;
-    writeLine({ kind: moment });
-    this.#lull.abort();
+  saving(): void {
+    if (this.#lull === undefined || this.#lull.signal.aborted) return;
+    writeLine({ kind: "saving" });
+    this.#lull.abort(); // the others go on while the checkpoint runs
+  }
+
+  cut(path: string): number | undefined {
+    const isTime = this.#tearAt !== undefined && systemClock.elapsed() >= this.#tearAt;
+    if (!isTime || !tornPaths[this.#job.style]?.test(path)) return undefined;
+    this.#tearAt = undefined;
+    return this.#random.fraction();
+  }
+
+  torn(): void {
+    writeLine({ kind: "torn" });
   }
 
   async #workOn(random: SeededRandom, number: number): Promise<void> {
-    if (number === 0 && this.#job.style === "long") await this.#begin(random, number, longText);
     while (!this.#stopping.signal.aborted) {
       if (this.#lull !== undefined) await systemClock.sleep(lullMsMax, this.#lull.signal).catch(() => {});
       const old = random.chance(this.#waiting.length / waitingMax) ? this.#waiting.shift() : undefined;
@@ -98,8 +118,9 @@ export class ChildLoad {
     }
   }
 
-  async #begin(random: SeededRandom, number: number, text = random.weighted(recipes)(number)): Promise<void> {
+  async #begin(random: SeededRandom, number: number): Promise<void> {
     const caller = random.pick(this.#callers);
+    const text = random.weighted(recipes)(number);
     const messageId = systemRandom.uuid();
     const sent = random.chance(0.1) ? { caller: caller.name, messageId, text } : undefined;
     if (sent !== undefined) writeLine({ kind: "sending", sent });

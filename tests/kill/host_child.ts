@@ -6,7 +6,7 @@ import { startLog } from "@/log.ts";
 import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
-import { createTellingDisk } from "@tests/kill/child_disk.ts";
+import { createTearingDisk } from "@tests/kill/child_disk.ts";
 import { type ChildJob, writeLine } from "@tests/kill/child_line.ts";
 import { ChildLoad } from "@tests/kill/child_load.ts";
 import { tidyUp } from "@tests/kill/child_tidy.ts";
@@ -50,7 +50,11 @@ async function open(): Promise<Host> {
     workspace: job.workspace,
     config: read.config,
     engine: createFauxEngine({ clock: systemClock }),
-    disk: createTellingDisk(createDisk(systemClock), (moment) => load?.tell(moment)),
+    disk: createTearingDisk(createDisk(systemClock), {
+      saving: () => load?.saving(),
+      cut: (path) => load?.cut(path),
+      torn: () => load?.torn(),
+    }),
     clock: systemClock,
     random: systemRandom,
     counters: new Counters(),

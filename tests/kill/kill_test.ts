@@ -22,7 +22,7 @@ const failures = ["no", "server restarted", "no usable reply was produced"];
 type Plan =
   | {
     readonly kind: "kill";
-    readonly after: "begin" | "created" | "saving" | "appending";
+    readonly after: "begin" | "created" | "saving" | "torn";
     readonly ms: number;
     readonly style?: ChildJob["style"];
   }
@@ -143,11 +143,13 @@ class KillTrial {
   }
 }
 
+const tornStyles = ["torn journal", "torn transcript", "torn record"] as const;
+
 /** Every kind of end in a fixed turn, every instant by chance. */
 function planOf(round: number, random: SeededRandom): Plan {
   const ms = random.below(600);
   if (round === rounds || round % 25 === 0) return { kind: "tidy" };
-  if (round % 7 === 2) return { kind: "kill", after: "appending", ms: random.below(3), style: "long" };
+  if (round % 7 === 2) return { kind: "kill", after: "torn", ms: random.below(20), style: tornStyles[round % 3]! };
   if (round % 7 === 4) return { kind: "kill", after: "saving", ms: random.below(40), style: "lull" };
   if (round % 7 === 3) return { kind: "kill", after: "begin", ms: random.below(40) };
   if (round % 14 === 5) return { kind: "drain", ms, graceMs: random.pick([0, 50]) };

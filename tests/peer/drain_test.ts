@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { startPeer, type TestPeer, textMessage } from "@tests/fakes/test_peer.ts";
-import { bindings } from "@tests/fakes/wire_request.ts";
+import { peerKeys, startPeer, type TestPeer, textMessage } from "@tests/fakes/test_peer.ts";
+import { bindings, wireRequest } from "@tests/fakes/wire_request.ts";
 import { watchStream } from "@tests/fakes/wire_stream.ts";
 
 const stateOf = async (made: TestPeer, id: string) => (await made.task(id)).status.state;
@@ -78,5 +78,29 @@ Deno.test("the grace over, a run is failed and who waits for it is told so; a qu
   deepStrictEqual(states, [["TASK_STATE_FAILED", "server restarted"], ["TASK_STATE_SUBMITTED", undefined]]);
   await closing;
   strictEqual(made.clock.pending, 0);
+  await made[Symbol.asyncDispose]();
+});
+
+Deno.test("a host that ends lets nobody wait on an open connection: a queued run's sender is answered, and the listener closes [SM7 stop]", async () => {
+  const made = await startPeer({ flags: { "concurrent-runs": "1" }, listens: true });
+  const post = async (text: string) => {
+    const { method, headers, body } = wireRequest("JSONRPC", { method: "SendMessage", params: textMessage(text) }, {
+      key: peerKeys.alice,
+    });
+    return await fetch(`${made.address}/a2a`, { method, headers: [...headers], body });
+  };
+  const running = post("ignore abort\nhang");
+  while (made.shown.length < 1) await made.clock.settle();
+  const queued = post("later");
+  while (made.shown.length < 2) await made.clock.settle();
+  const draining = made.peer.drain(0);
+  await made.clock.settle();
+  await made.clock.advance(6_000);
+  await draining;
+  const closing = made.peer[Symbol.asyncDispose]();
+  const answers = await Promise.all([running, queued].map(async (answer) => await (await answer).json()));
+  const states = answers.map(({ result }) => result.task.status.state);
+  deepStrictEqual(states, ["TASK_STATE_FAILED", "TASK_STATE_SUBMITTED"]);
+  await closing; // the clock stands still: nothing was waited for
   await made[Symbol.asyncDispose]();
 });
