@@ -7,7 +7,7 @@ import type { Random } from "@/random.ts";
 import { restErrorAnswer } from "@/server/http/answers.ts";
 import { createCards } from "@/server/http/card_routes.ts";
 import { Expulsion } from "@/server/http/expulsion.ts";
-import { type ConnectionInfo, createHttpApp } from "@/server/http/http_app.ts";
+import { type ConnectionInfo, createHttpApp, type HttpAppOptions } from "@/server/http/http_app.ts";
 import { type Listener, type ListenerAddress, type ListenRefusal, openListener } from "@/server/http/listener.ts";
 import { OpenStreams } from "@/server/http/open_streams.ts";
 import { Readiness, type ReadyCheck } from "@/server/http/readiness.ts";
@@ -174,7 +174,10 @@ function refuse(message: string): HostRefusal {
 }
 
 /** What a peer is made of. */
-export interface PeerOptions extends Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid"> {
+export interface PeerOptions
+  extends
+    Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid">,
+    Pick<HttpAppOptions, "capabilities" | "operations"> {
   readonly workspaces: readonly NamedWorkspace[];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */
   readonly openEngine: () => Engine;
@@ -318,11 +321,11 @@ export class Peer implements AsyncDisposable {
   }
 
   #serve(hostname: string): ReturnType<typeof createHttpApp> {
-    const { config, clock } = this.#options;
+    const { config, clock, capabilities, operations } = this.#options;
     const cards = createCards({
       publicUrl: config.publicUrl.value,
       trustedProxies: config.trustedProxies.value,
-      settings: { name: config.cardName.value, description: config.cardDescription.value },
+      settings: { name: config.cardName.value, description: config.cardDescription.value, capabilities },
       clock,
     });
     const readiness = this.#parts.use(new Readiness({ checks: this.#open.flatMap((one) => this.#checks(one)), clock }));
@@ -342,6 +345,7 @@ export class Peer implements AsyncDisposable {
       waitMs: config.waitMs.value,
       clock,
       cards: cards.answer,
+      ...{ capabilities, operations },
       notReady: () => this.#draining.signal.aborted ? ["the host is ending"] : readiness.problems,
       streams: this.#streams,
       draining: this.#draining.signal,

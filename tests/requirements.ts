@@ -6,6 +6,7 @@ import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
 import { settingRequirements } from "@tests/requirements/settings.ts";
+import { startedProgramRequirements } from "@tests/requirements/started_program.ts";
 import { storeRequirements } from "@tests/requirements/store.ts";
 import { wireRequirements } from "@tests/requirements/wire.ts";
 
@@ -35,6 +36,7 @@ export const requirements: readonly Requirement[] = [
   ...lifeCycleRequirements,
   ...runRequirements,
   ...wireRequirements,
+  ...startedProgramRequirements,
 ].map(([id, promise]) => ({ id, promise, source: sourceOf(id) }));
 
 function sourceOf(id: string): string {

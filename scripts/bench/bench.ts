@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type BenchFolder, makeBenchFolder } from "./bench_folder.ts";
 import type { BenchSetting } from "./bench_setting.ts";
 import { commitsBench } from "./commits_bench.ts";
+import { httpBench } from "./http_bench.ts";
 import { listBench } from "./list_bench.ts";
 import { memoryBench } from "./memory_bench.ts";
 import { keepsLimit, type Report, tableOf } from "./report.ts";
@@ -16,6 +17,7 @@ const benches: Readonly<Record<string, (setting: BenchSetting) => Promise<Report
   list: listBench,
   startup: startupBench,
   memory: memoryBench,
+  http: httpBench,
 };
 
 const usage = `deno task bench [NAME...] [--json] [--quick] [--rounds N] [--folder PATH]

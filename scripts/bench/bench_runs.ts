@@ -4,7 +4,7 @@ import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { systemRandom } from "@/random.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
-import { MemoryTaskStore } from "@/server/tasks/memory_task_store.ts";
+import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";

@@ -76,6 +76,8 @@ export interface Prompt {
   readonly runId: string;
   /** Absent in the owner's own turns. */
   readonly taskId?: string;
+  /** As the caller named its message; it is no key of ours and may come twice. */
+  readonly messageId?: string;
   readonly from: "owner" | "caller" | "delivery";
   /** The words of whoever is `from`, as they are. */
   readonly text: string;

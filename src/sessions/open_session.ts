@@ -11,6 +11,7 @@ import {
 import type { Clock } from "@/time/clock.ts";
 import { isDiskFull } from "@/workspace/disk.ts";
 import { lendTools } from "./lent_tools.ts";
+import { retryDisk } from "./retry_disk.ts";
 import type { Transcript, TurnFields } from "./transcript.ts";
 import type { TokenUsage } from "./transcript_line.ts";
 import { until } from "./until.ts";
@@ -34,6 +35,8 @@ export interface OpenSessionOptions {
   readonly openTranscript: () => Promise<Transcript>;
   /** Applied to what the owner sees of a turn, and to the reason of a failure. */
   readonly scrub: (text: string) => string;
+  /** The most the opening may take, the one retry included. */
+  readonly openMs: number;
 }
 
 /** One turn, as the session layer gets it. */
@@ -57,6 +60,8 @@ export class OpenSession {
   #killed = false;
   /** The turn ended well, but the engine did not leave it: it cannot take another one. */
   #unfit = false;
+  /** Aborts when the session is killed: ends the waits of its turn. */
+  readonly #stop = new AbortController();
   /** Settles what the turn waits for when the session is killed. */
   #onKill = () => {};
 
@@ -68,9 +73,21 @@ export class OpenSession {
 
   /**
    * Opens the transcript, then the engine's session, which is tried once more when the engine is not available. Rejects
-   * with what they reject with, or with the signal's reason when it aborts; then nothing stays open.
+   * with what they reject with, with the reason of `stop` when it aborts, and with `EngineUnavailable` after `openMs`; then
+   * nothing stays open. An engine that comes later than that is killed.
    */
-  static async open(options: OpenSessionOptions, signal: AbortSignal): Promise<OpenSession> {
+  static async open(options: OpenSessionOptions, stop: AbortSignal): Promise<OpenSession> {
+    using deadline = options.clock.deadline(options.openMs);
+    const signal = AbortSignal.any([stop, deadline.signal]);
+    try {
+      return await OpenSession.#open(options, signal);
+    } catch (error) {
+      if (error === deadline.signal.reason) throw new EngineUnavailable(tooLate(options.openMs), { cause: error });
+      throw error;
+    }
+  }
+
+  static async #open(options: OpenSessionOptions, signal: AbortSignal): Promise<OpenSession> {
     const transcript = await options.openTranscript();
     try {
       const session = await openEngine(options, transcript, signal);
@@ -95,11 +112,19 @@ export class OpenSession {
     return this.#closing ?? Promise.resolve();
   }
 
+  /** Characters of its conversation that are in memory, what the engine itself keeps not counted. */
+  get chars(): number {
+    return this.#transcript.chars;
+  }
+
   /**
    * Runs one turn: yields its events but the end, and returns the outcome once the `end` line is on disk.
    *
-   * An engine that throws or stops without an end, and a transcript that cannot be written, are outcomes too: `failed`,
-   * and the session is killed. After `kill` the outcome is `aborted`. Leaving the iteration kills the session.
+   * An engine that throws or stops without an end, and a transcript that cannot be written before the engine has an
+   * outcome, are outcomes too: `failed`, and the session is killed. The outcome of an engine is not thrown away for a disk
+   * that is full or refuses: its `end` line is tried again after 0.1, 0.2 ... 30 s, and an abort of `signal` meanwhile is
+   * the outcome `aborted` (state-machines.md 0.8). After `kill` the outcome is `aborted`. Leaving the iteration kills the
+   * session.
    */
   async *run(turn: SessionTurn, signal: AbortSignal): AsyncGenerator<EngineEvent, TurnOutcome, void> {
     let finished = false;
@@ -116,6 +141,7 @@ export class OpenSession {
   kill(reason: string): void {
     if (this.#closing) return;
     this.#killed = true;
+    this.#stop.abort();
     this.#killEngine();
     const ended = this.#transcript.endTurn({ outcome: "failed", reason });
     this.#closing = Promise.all([this.#quietly(ended), this.#closeEngine(), this.#transcript.close()]).then(() => {});
@@ -148,14 +174,17 @@ export class OpenSession {
       lent.takeBack();
     }
     if (outcome.kind === "failed") outcome = { ...outcome, message: this.#options.scrub(outcome.message) };
+    const end = () => this.#end(outcome, usage);
     try {
-      if (await this.#unlessKilled(this.#end(outcome, usage)) === killed) return { kind: "aborted" };
+      // What broke is told at once: nothing is lost but its reason, and that the task has.
+      const ended = broken ? end() : this.#endSurely(end, signal);
+      if (await this.#unlessKilled(ended) === killed) return { kind: "aborted" };
     } catch (error) {
       // The first reason is the one to tell: what cannot be written follows from it.
-      if (!broken) outcome = failureOf(error);
+      if (!broken) outcome = signal.aborted ? { kind: "aborted" } : failureOf(error);
       broken = true;
     }
-    if (broken || this.#unfit) this.kill(outcome.kind === "failed" ? outcome.message : unexpectedFailure);
+    if (broken || this.#unfit) this.kill(outcome.kind === "failed" ? outcome.message : "stopped");
     return outcome;
   }
 
@@ -198,6 +227,17 @@ export class OpenSession {
       logger.warning("The engine of {scope} did not leave its turn: {error}", { scope: this.#options.scope, error });
       this.#unfit = true;
     }
+  }
+
+  #endSurely(end: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, scope } = this.#options;
+    const onRetry = (error: unknown, retryMs: number) =>
+      logger.warning("Cannot write the end of a turn of {scope}, trying again in {retryMs} ms: {error}", {
+        scope,
+        retryMs,
+        error,
+      });
+    return retryDisk(end, { clock, signal: AbortSignal.any([signal, this.#stop.signal]), onRetry });
   }
 
   async #end(outcome: TurnOutcome, usage: TokenUsage): Promise<void> {
@@ -249,6 +289,11 @@ export class OpenSession {
 }
 
 const killed = Symbol("killed");
+
+/** What the caller is told when a session did not open in time. */
+export function tooLate(openMs: number): string {
+  return `The session did not open within ${openMs / 1000} s.`;
+}
 
 /** What the owner sees is scrubbed here; the answer is the engine's own. */
 function scrubEvent(event: EngineEvent, scrub: (text: string) => string): EngineEvent {

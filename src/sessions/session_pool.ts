@@ -3,12 +3,16 @@ import type { Engine, EngineEvent, Prompt, SessionOptions, TurnOutcome } from "@
 import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
 import type { Disk } from "@/workspace/disk.ts";
-import { failureOf, OpenSession } from "./open_session.ts";
+import { isIdle, longestIdle, longestIdleOf, type Slot } from "./idle_sessions.ts";
+import { failureOf, OpenSession, tooLate } from "./open_session.ts";
 import { frame } from "./prompt_framing.ts";
 import { Transcripts } from "./transcript.ts";
 import { until } from "./until.ts";
 
 const logger = getLogger(["a2a", "sessions"]);
+
+const openMsDefault = 60_000;
+const idleCharsMaxDefault = 64 * 1024 * 1024;
 
 /** What a pool needs, and its limits. */
 export interface SessionPoolOptions {
@@ -31,6 +35,8 @@ export interface SessionPoolOptions {
   readonly openMs?: number;
   /** Open sessions of one caller; 100. 0: no limit. */
   readonly callerSessionsMax?: number;
+  /** Characters of conversations that all idle sessions together may have in memory; 64 Mi. */
+  readonly idleCharsMax?: number;
 }
 
 /** One turn in a scope. `tools` are lent to the engine for the turn; after its end they reject. */
@@ -39,12 +45,11 @@ export interface TurnRequest extends Omit<Prompt, "framed" | "instructions"> {
   readonly trust: SessionOptions["trust"];
   /**
    * The right to run in this scope (state-machines.md 2), higher than that of each earlier turn of the scope: an equal
-   * one is enough only while the session stays open. `epoch * 2^20 + counter` grows over restarts too.
+   * one is enough only while the session stays open. `fenceBase(epoch)` plus a counter grows over restarts too.
    */
   readonly fence: number;
   readonly caller?: string;
   readonly contextId?: string;
-  readonly messageId?: string;
   readonly deliveryId?: string;
 }
 
@@ -57,7 +62,7 @@ export class SessionPool implements AsyncDisposable {
   readonly #transcripts: Transcripts;
   readonly #idleMs: number;
   readonly #slots = new Map<string, Slot>();
-  /** What is still being closed, by scope: the next opening of the scope waits for it. */
+  /** What is still being closed, or removed, by scope: the next opening of the scope waits for it. */
   readonly #closing = new Map<string, Promise<void>>();
   /** Everything that ends by itself; awaited when the pool closes. */
   readonly #pending = new Set<Promise<unknown>>();
@@ -106,12 +111,39 @@ export class SessionPool implements AsyncDisposable {
    */
   kill(scope: string): void {
     const slot = this.#slots.get(scope);
-    if (!slot) return;
-    this.#slots.delete(scope);
+    if (slot) this.#kill(slot);
+  }
+
+  #kill(slot: Slot): void {
+    this.#forget(slot);
     slot.stop.abort(new Error("The session was killed"));
     slot.session?.kill("stopped");
     // What is still opening kills itself when it sees the abort.
     this.#keep(slot.opening.then((session) => (session.kill("stopped"), session.closed), () => {}));
+  }
+
+  /**
+   * A caller was removed: closes its idle sessions now, and those in a turn or opening when that is over. What they run is
+   * its owner's to cancel. The conversations stay on disk (state-machines.md 4).
+   */
+  closeCaller(caller: string): void {
+    for (const slot of [...this.#slots.values()].filter((slot) => slot.caller === caller)) {
+      if (isIdle(slot)) this.#close(slot, slot.session);
+      else slot.isLeaving = true;
+    }
+  }
+
+  /**
+   * Removes the transcript of a scope: these of its files, in this order. False, and nothing is done, while its session is
+   * open or being closed; one that is opened meanwhile waits. Rejects with the disk's error.
+   */
+  async removeTranscript(scope: string, files: readonly string[]): Promise<boolean> {
+    const isOpen = this.#slots.has(scope) || this.#closing.has(scope) || this.#stop.signal.aborted;
+    if (isOpen || !this.#transcripts.isClosed(scope)) return false;
+    const removing = this.#transcripts.remove(scope, files);
+    this.#hold(scope, removing.catch(() => {}));
+    await removing;
+    return true;
   }
 
   /** How many sessions are open or opening. */
@@ -139,13 +171,14 @@ export class SessionPool implements AsyncDisposable {
     if ("kind" in ready) return ready;
     const fields = { runId, taskId, messageId, from, deliveryId, text, files, hops };
     const { instructions } = ready;
-    const prompt = { runId, taskId, from, text, framed: this.#frame(request), instructions, files, hops, tools };
+    const framed = this.#frame(request);
+    const prompt = { runId, taskId, messageId, from, text, framed, instructions, files, hops, tools };
     return yield* ready.session.run({ fence, fields, prompt }, signal);
   }
 
   /** The open session and the instructions as they are now, or why there is no turn. */
   async #ready(slot: Slot, signal: AbortSignal): Promise<Ready | TurnOutcome> {
-    const openMs = this.#options.openMs ?? 60_000;
+    const openMs = this.#options.openMs ?? openMsDefault;
     using deadline = this.#options.clock.deadline(openMs);
     const given = AbortSignal.any([signal, slot.stop.signal, deadline.signal]);
     try {
@@ -156,7 +189,9 @@ export class SessionPool implements AsyncDisposable {
       if (!given.aborted) return failureOf(error);
     }
     if (signal.aborted || slot.stop.signal.aborted) return { kind: "aborted" };
-    return { kind: "failed", message: `The session did not open within ${openMs / 1000} s.` };
+    // What does not even open its files is given up: the next turn opens anew.
+    if (slot.session === undefined) this.#kill(slot);
+    return { kind: "failed", message: tooLate(openMs) };
   }
 
   #frame({ from, text, caller, files, tools }: TurnRequest): string {
@@ -171,18 +206,18 @@ export class SessionPool implements AsyncDisposable {
     if (caller !== undefined) this.#makeRoom(caller);
     const stop = new AbortController();
     const opening = this.#open(request, stop.signal);
-    const slot: Slot = { scope, trust, caller, opening, stop, inTurn: false, idleSince: 0 };
+    const slot: Slot = { scope, trust, caller, opening, stop, inTurn: false, isLeaving: false, idleSince: 0 };
     this.#slots.set(scope, slot);
     this.#keep(opening.then((session) => {
       slot.session = session;
-      slot.idleSince = this.#options.clock.elapsed();
+      if (!slot.inTurn && this.#slots.get(scope) === slot) this.#toIdle(slot, session);
     }, () => this.#forget(slot)));
     this.#keep(this.#sweep());
     return slot;
   }
 
   async #open(request: TurnRequest, stop: AbortSignal): Promise<OpenSession> {
-    const { engine, clock, model, scrub = same } = this.#options;
+    const { engine, clock, model, scrub = same, openMs = openMsDefault } = this.#options;
     const { scope, trust, caller, contextId, fence } = request;
     const scrubbing = trust === "isolated" ? scrub : same;
     await this.#closing.get(scope);
@@ -192,6 +227,7 @@ export class SessionPool implements AsyncDisposable {
       scope,
       trust,
       scrub: scrubbing,
+      openMs,
       openTranscript: () =>
         this.#transcripts.open({ scope, caller, contextId, engine: engine.kind, model, fence, scrub: scrubbing }),
     }, stop);
@@ -202,10 +238,17 @@ export class SessionPool implements AsyncDisposable {
   /** A turn is over: its session is idle, or gone when it was killed. */
   #endTurn(slot: Slot): void {
     slot.inTurn = false;
-    slot.idleSince = this.#options.clock.elapsed();
-    if (!slot.session || slot.session.isOpen) return;
+    if (!slot.session) return;
+    if (slot.session.isOpen) return this.#toIdle(slot, slot.session);
     this.#forget(slot);
     this.#keep(slot.session.closed);
+  }
+
+  #toIdle(slot: Slot, session: OpenSession): void {
+    slot.idleSince = this.#options.clock.elapsed();
+    if (slot.isLeaving) return this.#close(slot, session);
+    const charsMax = this.#options.idleCharsMax ?? idleCharsMaxDefault;
+    for (const idle of longestIdle(this.#slots.values(), charsMax)) this.#close(idle, idle.session);
   }
 
   #forget(slot: Slot): void {
@@ -216,19 +259,22 @@ export class SessionPool implements AsyncDisposable {
   #makeRoom(caller: string): void {
     const max = this.#options.callerSessionsMax ?? 100;
     if (max === 0) return;
-    const open = [...this.#slots.values()].filter((slot) => slot.caller === caller);
-    const idle = open.filter(isIdle).sort((a, b) => a.idleSince - b.idleSince);
-    for (const slot of idle.slice(0, Math.max(0, open.length - max + 1))) this.#close(slot, slot.session);
+    for (const slot of longestIdleOf(this.#slots.values(), caller, max - 1)) this.#close(slot, slot.session);
   }
 
   #close(slot: Slot, session: OpenSession): void {
     this.#forget(slot);
     logger.info("Closing idle session {scope}", { scope: slot.scope });
-    const closed = session.close().then(() => {
-      if (this.#closing.get(slot.scope) === closed) this.#closing.delete(slot.scope);
+    this.#hold(slot.scope, session.close());
+  }
+
+  /** Lets the next opening of the scope wait for `work`, which must not reject. */
+  #hold(scope: string, work: Promise<void>): void {
+    const held = work.then(() => {
+      if (this.#closing.get(scope) === held) this.#closing.delete(scope);
     });
-    this.#closing.set(slot.scope, closed);
-    this.#keep(closed);
+    this.#closing.set(scope, held);
+    this.#keep(held);
   }
 
   /** Closes idle sessions when their time comes: one timer for all, running while any is open. */
@@ -263,25 +309,6 @@ export class SessionPool implements AsyncDisposable {
 interface Ready {
   readonly session: OpenSession;
   readonly instructions: string;
-}
-
-/** A scope whose session is open, or opening. */
-interface Slot {
-  readonly scope: string;
-  readonly trust: SessionOptions["trust"];
-  readonly caller?: string;
-  /** Shared by all that wait for the session. */
-  readonly opening: Promise<OpenSession>;
-  /** Aborts when the scope is killed. */
-  readonly stop: AbortController;
-  session?: OpenSession;
-  inTurn: boolean;
-  /** Of the growing clock; of use when the session is idle. */
-  idleSince: number;
-}
-
-function isIdle(slot: Slot): slot is Slot & { readonly session: OpenSession } {
-  return slot.session !== undefined && !slot.inTurn;
 }
 
 function same(text: string): string {

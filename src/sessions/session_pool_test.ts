@@ -138,6 +138,7 @@ Deno.test("turn() gives the engine the prompt as it came, and only that [§8]", 
   deepStrictEqual(rest, {
     runId: "r1",
     taskId: "t1",
+    messageId: "m1",
     from: "caller",
     text: "  /clear  ",
     instructions: "Be kind.",

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type CallerName, isContextId } from "@/protocol/ids.ts";
+import { type CallerName, isCallerName, isContextId } from "@/protocol/ids.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 
 /** The scope of the owner's own conversation in a workspace (data-model.md 7). */
@@ -24,6 +24,14 @@ export function callerScope(caller: CallerName, contextId: string): string {
   return `${scope}~${sha256Hex(contextId).slice(0, 8)}`;
 }
 
+/** Returns whose conversation a scope is; undefined for the owner's, and for a name that `callerScope` never made. */
+export function scopeOwner(scope: string): { readonly caller: CallerName; readonly contextId: string } | undefined {
+  const [, caller, contextId] = /^ws-a2a-(@?[a-z0-9-]{1,40})_([A-Za-z0-9_-]{1,100})(?:~[0-9a-f]{8})?$/.exec(scope) ??
+    [];
+  if (caller === undefined || contextId === undefined || !isCallerName(caller)) return undefined;
+  return callerScope(caller, contextId) === scope ? { caller, contextId } : undefined;
+}
+
 /** Returns the path of a scope's transcript in the folder of the sessions. */
 export function transcriptPath(folder: string, scope: string): string {
   return join(folder, `${scope}.jsonl`);
@@ -32,4 +40,10 @@ export function transcriptPath(folder: string, scope: string): string {
 /** Returns the path of a scope's older part number `part` (from 1), put aside when it was full (data-model.md 7). */
 export function olderTranscriptPath(folder: string, scope: string, part: number): string {
   return join(folder, `${scope}.${part}.jsonl`);
+}
+
+/** Reads a transcript's file name: its scope, and its part number, 0 for the one that is written; undefined for others. */
+export function transcriptName(name: string): { readonly scope: string; readonly part: number } | undefined {
+  const [, scope, part = "0"] = /^([^.]+)(?:\.(\d{1,9}))?\.jsonl$/.exec(name) ?? [];
+  return scope === undefined ? undefined : { scope, part: Number(part) };
 }

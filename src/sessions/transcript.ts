@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { getLogger } from "@logtape/logtape";
 import type { EngineKind, PastTurn, TurnOutcome } from "@/engine/engine.ts";
 import { type Clock, isoTime } from "@/time/clock.ts";
@@ -80,6 +81,18 @@ export class Transcripts {
     await transcript.start(before);
     return transcript;
   }
+
+  /** Says whether nobody writes the transcript of a scope. */
+  isClosed(scope: string): boolean {
+    return !this.#writers.has(scope);
+  }
+
+  /** Removes these files of a scope whose transcript is closed and is not opened meanwhile. Rejects with the disk's error. */
+  async remove(scope: string, files: readonly string[]): Promise<void> {
+    const { disk, folder, parts } = this.#options;
+    for (const name of files) await disk.remove(join(folder, name));
+    await parts.removed(scope);
+  }
 }
 
 /** What all transcripts of a workspace have in common. */
@@ -134,6 +147,11 @@ export class Transcript {
   /** The turns that ended, oldest first, the newest `turnsKept` of them. A live view. */
   get turns(): readonly PastTurn[] {
     return this.#history.turns;
+  }
+
+  /** Characters of lines that are in memory. */
+  get chars(): number {
+    return this.#history.chars;
   }
 
   /** The newest summary of older turns. */

@@ -32,6 +32,8 @@ export class TranscriptFile implements Disposable {
   readonly #fileBytesMax: number;
   #lines: LineFile | undefined;
   #parts: number;
+  /** The full file is put aside, and the new one is not there yet. */
+  #isAside = false;
 
   private constructor(options: TranscriptFileOptions, lines: LineFile, parts: number) {
     this.#options = options;
@@ -56,8 +58,9 @@ export class TranscriptFile implements Disposable {
     }
   }
 
-  /** Says whether `lines` fit in, or whether a new file has to be started first. */
+  /** Says whether `lines` fit in, or whether a new file has to be started first: also when that failed before. */
   fits(lines: readonly string[]): boolean {
+    if (this.#lines === undefined) return false;
     const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
     // Three bytes a character at most: far from the limit no exact count is needed.
     if (this.#open.bytes + chars * 3 <= this.#fileBytesMax) return true;
@@ -76,19 +79,31 @@ export class TranscriptFile implements Disposable {
     return this.#open.flush();
   }
 
-  /** Puts the file aside as the newest of the older ones and goes on in a new one that begins with `head`. */
+  /**
+   * Puts the file aside as the newest of the older ones and goes on in a new one that begins with `head`. Rejects with the
+   * disk's error; called again it goes on where it failed.
+   */
   async startNew(head: readonly string[]): Promise<void> {
     const { disk, folder, scope } = this.#options;
     const path = transcriptPath(folder, scope);
-    await this.#open.flush();
+    await this.#lines?.flush();
     this[Symbol.dispose]();
-    await disk.rename(path, olderTranscriptPath(folder, scope, this.#parts + 1));
-    await this.#options.parts.added(scope, ++this.#parts);
+    if (!this.#isAside) {
+      await disk.rename(path, olderTranscriptPath(folder, scope, this.#parts + 1));
+      this.#isAside = true;
+      await this.#options.parts.added(scope, ++this.#parts);
+    }
     const { file } = await LineFile.open(disk, path);
+    try {
+      await file.append(head); // a second time at most: the same lines again say nothing else
+      await file.flush();
+      await disk.syncFolder(dirname(path));
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
+    }
     this.#lines = file;
-    await file.append(head);
-    await file.flush();
-    await disk.syncFolder(dirname(path));
+    this.#isAside = false;
   }
 
   [Symbol.dispose](): void {

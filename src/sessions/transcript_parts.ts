@@ -1,4 +1,5 @@
 import type { Disk } from "@/workspace/disk.ts";
+import { transcriptName } from "./session_scope.ts";
 
 /**
  * The older files of transcripts: which number the newest of a scope has (data-model.md 7).
@@ -32,11 +33,16 @@ export class TranscriptParts {
     (await this.#newest)?.set(scope, part);
   }
 
+  /** The files of a scope are gone. */
+  async removed(scope: string): Promise<void> {
+    (await this.#newest)?.delete(scope);
+  }
+
   async #list(): Promise<Map<string, number>> {
     const newest = new Map<string, number>();
     for (const { name } of await this.#disk.list(this.#folder)) {
-      const [, scope, part] = /^([^.]+)\.(\d{1,9})\.jsonl$/.exec(name) ?? [];
-      if (scope !== undefined) newest.set(scope, Math.max(newest.get(scope) ?? 0, Number(part)));
+      const { scope, part = 0 } = transcriptName(name) ?? {};
+      if (scope !== undefined && part > 0) newest.set(scope, Math.max(newest.get(scope) ?? 0, part));
     }
     return newest;
   }

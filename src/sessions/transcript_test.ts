@@ -334,6 +334,26 @@ Deno.test("Transcript goes on in a new file when one is full, and both are read 
   await again.close();
 });
 
+for (const on of ["rename", "openAppend", "write", "flush", "syncFolder"] as const) {
+  Deno.test(`Transcript goes on with its new file where a failed ${on} left off [DM7 file-at-most-64-MiB]`, async () => {
+    await using place = await makePlace(2000);
+    const transcript = await place.transcripts.open(opening(1));
+    await transcript.beginTurn({ ...fields, text: "a".repeat(1500) });
+    const end = () => transcript.endTurn({ outcome: "answered", text: "b".repeat(300) });
+    const rule = place.disk.rule({ on, code: "ENOSPC", path: place.folder });
+    for (let round = 0; round < 3; round++) await rejects(end(), (error) => isDiskFull(error));
+    rule.end();
+    await end();
+    const turns = [...transcript.turns];
+    await transcript.close();
+    deepStrictEqual(kinds(await place.lines(1)), ["open", "turn"]);
+    deepStrictEqual(kinds(await place.lines()).slice(0, 2), ["open", "turn"]);
+    const again = await place.restarted(2000).open(opening(2));
+    deepStrictEqual([again.turns, again.turns.length], [turns, 1]);
+    await again.close();
+  });
+}
+
 Deno.test("Transcripts.open() finds a conversation whose new file was not made before a crash [DM7 file-at-most-64-MiB]", async () => {
   await using place = await makePlace();
   const first = await place.transcripts.open(opening(7));

@@ -3,7 +3,10 @@ import type { CompactLine, EndLine, TranscriptLine, TurnLine } from "./transcrip
 
 /** Turns kept in memory; of longer conversations the newest. */
 export const turnsKept = 200;
-/** Characters of transcript lines kept in memory; the newest turn is kept whatever its size. */
+/**
+ * Characters of transcript lines kept in memory. Of the newest turn the texts are kept whatever their size, which its
+ * request and the limit of a reply bound; its entries only as long as they are not more than this.
+ */
 export const charsKept = 4 * 1024 * 1024;
 
 /**
@@ -37,6 +40,11 @@ export class TurnHistory {
   /** The number of the newest turn; 0 before the first. */
   get lastTurn(): number {
     return this.#lastTurn;
+  }
+
+  /** Characters of the lines that are kept, those of the running turn included. */
+  get chars(): number {
+    return this.#charsTotal + (this.#running?.chars ?? 0);
   }
 
   /** The highest fence of an `open` line; 0 before the first. */
@@ -81,12 +89,12 @@ export class TurnHistory {
     }
     const running = this.#running;
     if (running?.line.turn !== line.turn) return; // damaged: its turn line is not there
+    if (line.kind === "entry" && line.part === undefined) return addEntry(running, line.body, chars);
     running.chars += chars;
     if (line.kind === "ask") running.question = line.question;
     else if (line.kind === "end") this.#end(running, line);
     else if (line.part === "prompt") running.prompt.push(String(line.body));
-    else if (line.part === "reply") running.reply.push(String(line.body));
-    else running.entries.push(line.body);
+    else running.reply.push(String(line.body));
   }
 
   #begin(line: TurnLine, chars: number): void {
@@ -94,7 +102,7 @@ export class TurnHistory {
     if (this.#running?.line.turn === line.turn) return;
     if (this.#running) this.#end(this.#running, { outcome: "failed" });
     this.#lastTurn = Math.max(this.#lastTurn, line.turn);
-    this.#running = { line, chars, prompt: [line.text], reply: [], entries: [] };
+    this.#running = { line, chars, prompt: [line.text], reply: [], entries: [], entryChars: 0 };
   }
 
   #end(running: RunningTurn, { outcome, text }: Pick<EndLine, "outcome" | "text">): void {
@@ -113,11 +121,26 @@ export class TurnHistory {
   }
 }
 
+/** Too many entries are as none: half of a turn's calls, or calls without their results, would mislead its reader. */
+function addEntry(running: RunningTurn, body: unknown, chars: number): void {
+  const had = running.entryChars;
+  running.entryChars += chars;
+  if (running.entryChars <= charsKept) {
+    running.entries.push(body);
+    running.chars += chars;
+  } else if (had <= charsKept) {
+    running.entries.length = 0;
+    running.chars -= had;
+  }
+}
+
 interface RunningTurn {
   readonly line: TurnLine;
   readonly prompt: string[];
   readonly reply: string[];
   readonly entries: unknown[];
+  /** Of all entries there were, kept or not. */
+  entryChars: number;
   question?: string;
   chars: number;
 }

@@ -72,7 +72,7 @@ export interface ReadableFile extends Disposable {
   readAt(position: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
   /** The whole file, as long as it was when opened. */
   read(): Promise<Uint8Array<ArrayBuffer>>;
-  /** The whole file in pieces of 64 KiB, read as they are asked for. Closes the file at its end and on cancel. */
+  /** The whole file in pieces of 64 KiB, read as they are asked for. Closes the file at its end, on cancel, after an error. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
@@ -222,7 +222,10 @@ function readable(fd: number): ReadableFile {
       let position = 0;
       return new ReadableStream({
         async pull(controller) {
-          const piece = await readAt(position, pieceBytes);
+          const piece = await readAt(position, pieceBytes).catch((error) => {
+            close(); // no cancel comes after an error
+            throw error;
+          });
           position += piece.length;
           if (piece.length > 0) return controller.enqueue(piece);
           close();

@@ -54,6 +54,14 @@ Deno.test("a readable file gives pieces by place, and nothing once it is closed"
   await rejects(stream.read(), TypeError); // its number may be another file's by now
 });
 
+Deno.test("a readable file is closed when its stream cannot be read any further", async () => {
+  await using folder = await makeTempFolder();
+  const file = await disk.openRead(folder.path); // a folder opens, and cannot be read
+  const stream = file.stream().getReader();
+  await rejects(stream.read(), { code: "EISDIR" });
+  throws(() => file.readSync(1), /it was closed/);
+});
+
 Deno.test("disk.lock() lets 100 in this process take turns, in order, without threads that wait", async () => {
   await using folder = await makeTempFolder();
   const order: number[] = [];

@@ -21,7 +21,12 @@ export interface HostRecord {
 /** The version of the whole folder that this program writes. */
 export const folderFormat = 1;
 
-/** Fences of an epoch begin here: `epoch * 2^20`, so those of a later start are always higher (data-model.md 10). */
+/**
+ * Fences of an epoch begin here: `epoch * 2^26`, so those of a later start are always higher.
+ *
+ * data-model.md 10 has 2^20: a host that stays up could take more than a million leases, and the fences of its next start
+ * would then be lower than those in its transcripts. 2^26 is room for 67 million leases between two starts.
+ */
 export function fenceBase(epoch: number): number {
   return epoch * fencesPerEpoch;
 }
@@ -103,7 +108,7 @@ export async function writeHost(
   await writeAtomically(disk, path, { text: `${JSON.stringify(host)}\n`, random });
 }
 
-// 67 million leases between two starts, and as many starts: a fence stays a whole number that JavaScript holds exactly.
+// And for as many starts: a fence stays a whole number that JavaScript holds exactly.
 const fencesPerEpoch = 2 ** 26;
 const bytesMax = 64 * 1024;
 const epochMax = 2 ** 26;

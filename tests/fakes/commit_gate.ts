@@ -1,4 +1,4 @@
-import type { BeforeCommit } from "@/server/tasks/memory_task_store.ts";
+import type { BeforeCommit } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 
 /** A commit that a test holds: it reached the store and is not durable. */

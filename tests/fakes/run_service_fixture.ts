@@ -11,7 +11,7 @@ import type { PartJson, StreamJson, TaskJson } from "@/protocol/task.ts";
 import type { Refused } from "@/server/runs/refusal.ts";
 import { type RunLimits, RunService, type RunServiceOptions } from "@/server/runs/run_service.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";
-import { MemoryTaskStore } from "@/server/tasks/memory_task_store.ts";
+import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import { systemClock } from "@/time/clock.ts";
@@ -75,6 +75,8 @@ export interface RunFixtureOptions {
   readonly limits?: Partial<RunLimits>;
   readonly service?: Partial<RunServiceOptions>;
   readonly storedTasksMax?: number;
+  /** False: the disk has less room than the floor. */
+  readonly isRoomLeft?: () => boolean;
   /** Stands around the store, as the service sees it. */
   readonly wrap?: (store: TaskStore) => TaskStore;
 }
@@ -102,6 +104,7 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
     clock,
     beforeCommit: gate.beforeCommit,
     storedTasksMax: options.storedTasksMax,
+    isRoomLeft: options.isRoomLeft,
   });
   const store = options.wrap?.(memory) ?? memory;
   const limits = { ...defaultLimits, ...options.limits };

@@ -32,6 +32,7 @@ export interface WireCallOptions extends Omit<WireRequestOptions, "key"> {
 export type WireHostOptions =
   & TestHostOptions
   & Partial<Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "guard" | "workspaces" | "notReady">>
+  & Pick<HttpAppOptions, "capabilities" | "operations">
   & {
     /** Stands around the store, as the operations see it. */
     readonly wrapStore?: (store: TaskStore) => TaskStore;
@@ -68,6 +69,8 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
     waitMs: options.waitMs ?? Infinity,
     clock,
     cards: cards.answer,
+    capabilities: options.capabilities,
+    operations: options.operations,
     notReady: options.notReady ?? (() => []),
   });
   const fetch: WireHost["fetch"] = async (request, address = "127.0.0.1") =>

@@ -17,6 +17,8 @@ export const cardRequirements: readonly Promised[] = [
   ["§5.3 fresh", "A card is built anew for each request"],
   ["§5.3 cacheable", "Cards have ETag, Last-Modified and Cache-Control, and answer 304; a caller's is never stored"],
   ["§5.3 closed-schema", "A card of 1.0 has no member that its schema does not know"],
+  ["§5.3 capabilities", "What the card says is not there is refused as such, on both bindings, and does nothing"],
+  ["§5.3 extensions", "A required extension must be named by each request; an answer names those at work"],
   ["§5.3 legacy-card", "agent.json, and a card asked for with version 0.3, are the card of 0.3"],
   ["case 20", "The public URL is on the card, else what the request says; proxies count only when they are trusted"],
 ];

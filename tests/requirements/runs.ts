@@ -45,7 +45,7 @@ export const runRequirements: readonly Promised[] = [
   ["SM3 queued-cancel", "Cancel takes a queued run out"],
   ["SM3 opening-late", "A session that does not open in 60 s fails the run"],
   ["SM3 opening-unavailable", "An engine that is unavailable is tried once more after 1 s"],
-  ["SM3 turning-limits", "Text over 4 MiB and files over 100 fail the run"],
+  ["SM3 turning-limits", "Text over 4 MiB fails the run; a file over 100 is refused to the model, and the run goes on"],
   ["SM3 turning end", "The end of the turn settles the run"],
   ["SM3 turning-breaks", "An engine that ends without an end, or throws, fails the run and is killed"],
   ["SM3 turning abort", "Cancel, deadline and drain abort the turn"],

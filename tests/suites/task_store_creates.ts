@@ -31,9 +31,9 @@ export const createCases: readonly StoreCase[] = [
     name: "calls onDurable of a create once, when the task can be read",
     async run({ store }) {
       const seen: unknown[] = [];
-      await store.create(sampleTask(), () => void seen.push("durable"));
-      await store.create(sampleTask({ n: 2, dedupe: {} }), () => void seen.push("durable"));
-      await store.create(sampleTask({ n: 3, dedupe: {} }), () => void seen.push("never: a duplicate"));
+      await store.create(sampleTask(), { onDurable: () => void seen.push("durable") });
+      await store.create(sampleTask({ n: 2, dedupe: {} }), { onDurable: () => void seen.push("durable") });
+      await store.create(sampleTask({ n: 3, dedupe: {} }), { onDurable: () => void seen.push("never: a duplicate") });
       deepStrictEqual(seen, ["durable", "durable"]);
     },
   },

@@ -65,17 +65,18 @@ function framed(params: Uint8Array): Uint8Array<ArrayBuffer> {
 
 Deno.test("a blocking send of a large body gives its room back before it is answered [§5.6 bodies-in-flight]", async () => {
   await using host = await startWireHost();
-  const text = "x".repeat(1024 * 1024 - 40);
-  const parts = [{ text: "wait: 10s" }, ...Array(25).fill({ text })];
+  const raw = new Uint8Array(9 * mib).toBase64();
+  const parts = [{ text: "wait: 10s" }, { raw }, { raw }];
   const send = (messageId: string) =>
     host.call("JSONRPC", "SendMessage", {
       message: { messageId, role: "ROLE_USER", parts },
       configuration: { historyLength: 0 },
     });
   const stored = async (count: number) => {
-    for (let total = 0; total < count;) {
+    for (let total = 0, tries = 0; total < count && tries < 500; tries++) {
       const listed = await host.call("JSONRPC", "ListTasks", { historyLength: 0 });
-      total = listed.kind === "result" ? (listed.result as { totalSize: number }).totalSize : count;
+      ok(listed.kind === "result");
+      total = (listed.result as { totalSize: number }).totalSize;
       for (let n = 0; n < 5; n++) await host.clock.settle();
     }
   };
@@ -86,3 +87,17 @@ Deno.test("a blocking send of a large body gives its room back before it is answ
   await host.clock.advance(10_000);
   for (const { kind } of await Promise.all(sent)) strictEqual(kind, "result");
 });
+
+for (const binding of bindings) {
+  Deno.test(`${binding} refuses a message whose task would be too large to store, and stores nothing [DM5 bounds, §5.1 bad-input]`, async () => {
+    await using host = await startWireHost();
+    const message = { messageId: "m", role: "ROLE_USER", parts: Array(5).fill({ text: "x".repeat(mib - 40) }) };
+    const reply = await host.call(binding, "SendMessage", { message });
+    ok(reply.kind === "error");
+    deepStrictEqual([reply.reason, /4 MiB/.test(reply.message)], ["INVALID_PARAMS", true]);
+    deepStrictEqual(await host.call(binding, "ListTasks"), {
+      kind: "result",
+      result: { tasks: [], nextPageToken: "", pageSize: 50, totalSize: 0 },
+    });
+  });
+}

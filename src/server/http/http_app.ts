@@ -1,8 +1,9 @@
 import { getLogger } from "@logtape/logtape";
 import { Hono } from "hono";
+import type { AgentCapabilitiesJson } from "@/protocol/agent_card.ts";
 import { isJsonContentType } from "@/protocol/content_types.ts";
 import { A2AError } from "@/protocol/errors.ts";
-import { operations } from "@/server/operations/operations.ts";
+import { type Operations, operations } from "@/server/operations/operations.ts";
 import type { Method, RequestOf } from "@/protocol/request_types.ts";
 import type { TaskJson } from "@/protocol/task.ts";
 import type { Call, Outcome } from "@/server/operations/call.ts";
@@ -16,8 +17,10 @@ import { type AuditLines, type Exchange, ExchangeAudit } from "./exchange_audit.
 import { answerJsonRpc } from "./json_rpc_route.ts";
 import { OpenStreams } from "./open_streams.ts";
 import { type GuardOptions, guardRequest, isLoopbackAddress, refuseOddHost } from "./request_guard.ts";
+import { ourCapabilities } from "./agent_card.ts";
 import { answerRest, answerType, matchRest } from "./rest_routes.ts";
 import type { RouteOptions } from "./route_options.ts";
+import { announceExtensions, capabilityError } from "./served_capabilities.ts";
 
 const logger = getLogger(["a2a", "server", "http"]);
 
@@ -41,6 +44,10 @@ export interface HttpAppOptions {
   readonly clock: Clock;
   /** The public card, and its 0.3 form (product.md §5.3): `Cards.answer`. */
   readonly cards: Cards["answer"];
+  /** What the cards say can be done; all else is refused. Absent: `ourCapabilities`. */
+  readonly capabilities?: AgentCapabilitiesJson;
+  /** What is done for each method. Absent: `operations`. */
+  readonly operations?: Operations;
   /** What of the host is not ready; nothing when all is (product.md §5.1). */
   readonly notReady: () => readonly string[];
   /** Every stream is here while it is open; absent: nobody ends them from outside. */
@@ -102,6 +109,8 @@ class Door {
   readonly #audit: ExchangeAudit;
   readonly #streams: OpenStreams;
   readonly #stopped: AbortSignal;
+  readonly #capabilities: AgentCapabilitiesJson;
+  readonly #operations: Operations;
   readonly #routes: Omit<RouteOptions, "operate">;
 
   constructor(options: HttpAppOptions) {
@@ -112,6 +121,8 @@ class Door {
     this.#audit = new ExchangeAudit({ all: workspaces.flatMap(({ audit }) => audit ?? []), clock });
     this.#streams = options.streams ?? new OpenStreams();
     this.#stopped = options.stopped ?? new AbortController().signal;
+    this.#capabilities = options.capabilities ?? ourCapabilities;
+    this.#operations = options.operations ?? operations;
     this.#routes = { clock, strictVersion, answers: new CacheableAnswers({ clock }) };
   }
 
@@ -139,7 +150,7 @@ class Door {
       return answerJsonRpc(request, { bytes, ...this.#served(request, { ...coming, ...admitted }) });
     });
     if (answer instanceof A2AError) return rpcErrorAnswer(answer);
-    return "later" in answer ? await answer.later : answer;
+    return this.#announced("later" in answer ? await answer.later : answer, request);
   }
 
   async #rest(request: Request, coming: Coming): Promise<Response> {
@@ -156,7 +167,11 @@ class Door {
       return answerRest(request, { bytes, match, ...this.#served(request, { ...coming, ...admitted }) });
     });
     if (answer instanceof A2AError) return restErrorAnswer(answer, contentType);
-    return "later" in answer ? await answer.later : answer;
+    return this.#announced("later" in answer ? await answer.later : answer, request);
+  }
+
+  #announced(answer: Response, { headers }: Request): Response {
+    return announceExtensions(answer, { headers, capabilities: this.#capabilities });
   }
 
   /** All that is checked before the body is read. */
@@ -195,9 +210,10 @@ class Door {
   ): Promise<Outcome | A2AError> {
     const { exchange, workspace } = admitted;
     exchange.asked(method, concernsOf(asked));
-    const refused = this.#tooLate(method, request, admitted);
+    const refused = capabilityError({ method, asked, headers: request.headers }, this.#capabilities) ??
+      this.#tooLate(method, request, admitted);
     if (refused !== undefined) return refused;
-    const outcome = await operations[method](asked, call);
+    const outcome = await this.#operations[method](asked, call);
     if (outcome instanceof A2AError) return outcome;
     const task = outcome.kind === "value" ? (outcome.value as { task?: TaskJson } | null)?.task : outcome.task;
     if (task !== undefined) exchange.concerned(task);

@@ -4,8 +4,11 @@ import type { Call, Operation, Outcome } from "./call.ts";
 import { sendMessage, sendStreamingMessage } from "./send_message.ts";
 import { cancelTask, getTask, listTasks, subscribeToTask } from "./task_operations.ts";
 
+/** What is done for each method. */
+export type Operations = { readonly [M in Method]: Operation<RequestOf[M]> };
+
 /** The eleven methods of A2A 1.0: one table, so that both bindings give equal results and errors (A2A 1.0 §5.1). */
-export const operations: { readonly [M in Method]: Operation<RequestOf[M]> } = {
+export const operations: Operations = {
   SendMessage: sendMessage,
   SendStreamingMessage: sendStreamingMessage,
   GetTask: getTask,

@@ -10,7 +10,7 @@ export async function servedTask(
 ): Promise<TaskJson> {
   const view = taskView(task, options);
   if (view.artifacts === undefined) return view;
-  return { ...view, artifacts: await Promise.all(view.artifacts.map((one) => servedArtifact(one, { task, store }))) };
+  return { ...view, artifacts: await oneByOne(view.artifacts, (one) => servedArtifact(one, { task, store })) };
 }
 
 /** The same for an event of a stream. */
@@ -28,6 +28,13 @@ export async function servedEvent(
   };
 }
 
+/** One after another: of many large files only one is in memory twice, as bytes and as base64. */
+async function oneByOne<T>(items: readonly T[], work: (item: T) => Promise<T>): Promise<readonly T[]> {
+  const done: T[] = [];
+  for (const item of items) done.push(await work(item));
+  return done;
+}
+
 interface Source {
   readonly task: Pick<TaskJson, "id">;
   readonly store: Pick<TaskStore, "openBlob">;
@@ -35,7 +42,7 @@ interface Source {
 
 async function servedArtifact(artifact: ArtifactJson, source: Source): Promise<ArtifactJson> {
   if (!artifact.parts.some(({ raw }) => typeof raw === "object")) return artifact;
-  return { ...artifact, parts: await Promise.all(artifact.parts.map((part) => servedPart(part, source))) };
+  return { ...artifact, parts: await oneByOne(artifact.parts, (part) => servedPart(part, source)) };
 }
 
 async function servedPart(part: PartJson, { task, store }: Source): Promise<PartJson> {

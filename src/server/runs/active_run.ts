@@ -92,12 +92,21 @@ export class ActiveRun {
     }
   }
 
-  /** Tells the turn to stop; the session is killed when it has not after 5 s. What it says from now on counts no more. */
+  /**
+   * Tells the turn to stop; the session is killed when it has not after 5 s. What it says from now on counts no more. When
+   * the turn is over already, only who waits to store its end hears of it.
+   */
   abort(reason: string): void {
-    if (this.#phase.kind === "stopping" || this.#phase.kind === "settled") return;
-    this.#move({ kind: "abort" });
+    if (this.signal.aborted) return;
+    const isOver = this.#phase.kind === "settled";
+    if (!isOver) this.#move({ kind: "abort" });
     this.#abort.abort(new DOMException(reason, "AbortError"));
-    void this.#killWhenLate();
+    if (!isOver) void this.#killWhenLate();
+  }
+
+  /** Aborts with `abort`. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
   }
 
   /** The text of the answer so far. */
@@ -179,7 +188,7 @@ export class ActiveRun {
 
   /** What an engine must not do is a failure: to stop by itself without a word, or to answer more than fits. */
   #judged(outcome: TurnOutcome): TurnOutcome {
-    const isOurs = this.#phase.kind === "stopping";
+    const isOurs = this.#phase.kind === "stopping" || this.#phase.kind === "settled"; // killed
     if (outcome.kind === "aborted" && !isOurs) return { kind: "failed", message: unexpectedFailure };
     const isLong = (outcome.kind === "answered" || outcome.kind === "asked") && outcome.text.length > replyCharsMax;
     return isLong ? { kind: "failed", message: overLimit } : outcome;
@@ -201,6 +210,7 @@ export class ActiveRun {
     logger.warning("Killed the session of run {runId}: it did not stop in time", { runId: this.runId });
     counters.add("runs.killed");
     sessions.kill(this.#options.scope);
+    this.#move({ kind: "patience over" });
     this.#isKilled = true;
     this.#onKilled();
   }

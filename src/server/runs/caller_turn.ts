@@ -7,6 +7,7 @@ import type { TurnRequest } from "@/sessions/session_pool.ts";
 import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
 import type { Disk } from "@/workspace/disk.ts";
 import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
+import { artifactBytes } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import { promptParts } from "./prompt_parts.ts";
@@ -49,6 +50,7 @@ export function callerTurn(
     caller,
     view: callerView({ disk, random, paths, caller }),
     workshop: callerWorkshop({ disk, random, paths, caller }),
+    artifactBytes: artifactBytes(task.artifacts),
   });
   return {
     scope,

@@ -42,7 +42,8 @@ export class ContextSlots implements AsyncDisposable {
       const slot = this.#slots.get(name);
       if (slot?.state.kind === "running") return { kind: "busy", taskId: slot.state.taskId };
       if (slot?.state.kind === "draining") {
-        await slot.drained.promise;
+        if (this.#clock.elapsed() >= until) return { kind: "busy", taskId: slot.state.taskId };
+        await this.#drained(slot, until);
         continue;
       }
       const lease = await this.#store.lease(key, taskId, leaseMs);
@@ -156,6 +157,13 @@ export class ContextSlots implements AsyncDisposable {
     if (slot.state.kind === "free" || slot.state.kind === "parked") slot.lease = slot.fence = undefined;
     if (slot.state.kind === "free") this.#slots.delete(name);
     else this.#slots.set(name, slot);
+  }
+
+  /** Resolves when a slot is drained, at the latest at `until`: what its turn still waits for may take longer. */
+  async #drained(slot: Slot, until: number): Promise<void> {
+    const over = new AbortController();
+    slot.drained.promise.then(() => over.abort());
+    await this.#clock.sleep(until - this.#clock.elapsed(), over.signal).catch(() => {});
   }
 
   async #isDrainedElsewhere(key: ContextKey, taskId: TaskId): Promise<boolean> {

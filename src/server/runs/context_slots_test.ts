@@ -3,7 +3,7 @@ import { alice } from "@tests/fakes/run_service_fixture.ts";
 import { sampleId } from "@tests/fakes/sample_tasks.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import type { TaskId } from "@/protocol/ids.ts";
-import { MemoryTaskStore } from "@/server/tasks/memory_task_store.ts";
+import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { Fence } from "@/server/tasks/task_record.ts";
 import { ContextSlots, leaseMs } from "./context_slots.ts";
 

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { getLogger } from "@logtape/logtape";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { MessageJson, PartJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
@@ -10,6 +11,8 @@ import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
 import { type ReceivedFile, receivedFileKey } from "./prompt_parts.ts";
+
+const logger = getLogger(["a2a", "server", "runs"]);
 
 /**
  * The files that callers bring: `inbox/<caller>/<taskId>/<name>` (data-model.md 11).
@@ -81,9 +84,11 @@ export class InputFiles {
     for (const path of paths) await this.#disk.remove(path).catch(() => {});
   }
 
-  /** Removes all that came with a task. */
+  /** Removes all that came with a task. Never rejects: what cannot be removed stays, with a warning. */
   async forget(task: { id: TaskId; caller: CallerName }): Promise<void> {
-    await this.#disk.remove(this.#paths.inboxOf(task.caller, task.id));
+    const folder = this.#paths.inboxOf(task.caller, task.id);
+    const kept = (error: unknown) => logger.warning("Cannot remove {folder}: {error}", { folder, error });
+    await this.#disk.remove(folder).catch(kept);
   }
 
   /** What a caller's session may have put in the place of the folder is not followed: our writes would go where it leads. */

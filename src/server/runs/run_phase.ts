@@ -1,24 +1,22 @@
-/** Where one run stands (state-machines.md 3). `settled` is the end; its outcome says how. */
+/**
+ * Where a run stands that has its run slot (state-machines.md 3). `settled` is the end; its outcome says how. One that is
+ * queued has no turn: its record says so, and `RunSlots` grants it its slot.
+ */
 export type RunPhase =
-  | { readonly kind: "queued" }
   | { readonly kind: "opening" }
   | { readonly kind: "turning" }
   | { readonly kind: "stopping" }
   | { readonly kind: "settled"; readonly how: RunEnd };
 
 /** How a run ended. */
-export type RunEnd = "asked" | "answered" | "failed" | "aborted" | "canceled";
+export type RunEnd = "asked" | "answered" | "failed" | "aborted";
 
 /** What may happen to a run: the rows of state-machines.md 3. */
 export type RunPhaseEvent =
-  /** T2 or T1w: a run slot was granted. */
-  | { readonly kind: "slot granted" }
-  /** Ended while it waited for a slot. */
-  | { readonly kind: "canceled" }
   /** The session is open, the files are there, the turn begins. */
   | { readonly kind: "opened" }
   /** The turn's `end`, or what stands for it when the engine broke. */
-  | { readonly kind: "end"; readonly how: "asked" | "answered" | "failed" | "aborted" }
+  | { readonly kind: "end"; readonly how: RunEnd }
   /** Cancel, deadline, drain, lost lease. */
   | { readonly kind: "abort" }
   /** 5 s passed since the abort: the session is killed. */
@@ -32,12 +30,6 @@ export type RunPhaseEvent =
 export function nextRunPhase(phase: RunPhase, event: RunPhaseEvent): RunPhase {
   if (phase.kind === "settled") return phase;
   switch (event.kind) {
-    case "slot granted":
-      if (phase.kind === "queued") return { kind: "opening" };
-      break;
-    case "canceled":
-      if (phase.kind === "queued") return { kind: "settled", how: "canceled" };
-      break;
     case "opened":
       if (phase.kind === "opening") return { kind: "turning" };
       if (phase.kind === "stopping") return phase;
@@ -49,7 +41,7 @@ export function nextRunPhase(phase: RunPhase, event: RunPhaseEvent): RunPhase {
       if (phase.kind === "opening" && event.how === "failed") return { kind: "settled", how: "failed" };
       break;
     case "abort":
-      return phase.kind === "queued" ? { kind: "settled", how: "canceled" } : { kind: "stopping" };
+      return { kind: "stopping" };
     case "patience over":
       if (phase.kind === "stopping") return { kind: "settled", how: "aborted" };
       break;

@@ -2,7 +2,6 @@ import { deepStrictEqual, throws } from "node:assert/strict";
 import { nextRunPhase, type RunPhase, type RunPhaseEvent } from "./run_phase.ts";
 
 const phases = {
-  "queued": { kind: "queued" },
   "opening": { kind: "opening" },
   "turning": { kind: "turning" },
   "stopping": { kind: "stopping" },
@@ -10,12 +9,9 @@ const phases = {
   "settled(answered)": { kind: "settled", how: "answered" },
   "settled(failed)": { kind: "settled", how: "failed" },
   "settled(aborted)": { kind: "settled", how: "aborted" },
-  "settled(canceled)": { kind: "settled", how: "canceled" },
 } as const satisfies Record<string, RunPhase>;
 
 const events = {
-  "a slot is granted": { kind: "slot granted" },
-  "it is canceled": { kind: "canceled" },
   "it opened": { kind: "opened" },
   "it ends asked": { kind: "end", how: "asked" },
   "it ends answered": { kind: "end", how: "answered" },
@@ -29,9 +25,6 @@ type Row = readonly [from: keyof typeof phases, event: keyof typeof events, to: 
 
 /** Every pair that can happen before the end; all others are bugs. */
 const rows: readonly Row[] = [
-  ["queued", "a slot is granted", "opening", "SM3 queued-slot"],
-  ["queued", "it is canceled", "settled(canceled)", "SM3 queued-cancel"],
-  ["queued", "it is aborted", "settled(canceled)"],
   ["opening", "it opened", "turning"],
   ["opening", "it ends failed", "settled(failed)"],
   ["opening", "it is aborted", "stopping"],

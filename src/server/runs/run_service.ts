@@ -6,10 +6,13 @@ import type { Random } from "@/random.ts";
 import type { SessionPool } from "@/sessions/session_pool.ts";
 import { dedupeName } from "@/server/tasks/index_entry.ts";
 import { newTask } from "@/server/tasks/lifecycle.ts";
+import { sentBefore } from "@/server/tasks/sent_before.ts";
 import { taskEvents } from "@/server/tasks/task_events.ts";
 import type { RunId, RunState, TaskRecord } from "@/server/tasks/task_record.ts";
 import { type Created, type Lease, RecordTooLarge, type TaskStore } from "@/server/tasks/task_store.ts";
+import { Turns } from "@/server/tasks/turns.ts";
 import type { Clock } from "@/time/clock.ts";
+import { unlessAborted } from "@/time/unless_aborted.ts";
 import { acceptTask } from "./accepted_task.ts";
 import type { CallerTurnOptions } from "./caller_turn.ts";
 import { ContextSlots } from "./context_slots.ts";
@@ -46,8 +49,8 @@ export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax
   readonly limits: RunLimits;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
-  /** Told after each commit, behind all who follow the task. Must not throw. */
-  readonly onCommitted?: (record: TaskRecord) => void;
+  /** Told after each commit, behind all who follow the task; of a new task without `before`. Must not throw. */
+  readonly onCommitted?: (record: TaskRecord, before?: TaskRecord) => void;
 }
 
 /**
@@ -65,7 +68,8 @@ export class RunService implements AsyncDisposable {
   readonly #runner: Runner;
   readonly #sweeper: Sweeper;
   readonly #inputs: InputFiles;
-  readonly #starting = new Map<string, Promise<unknown>>();
+  readonly #keyTurns = new Turns();
+  readonly #draining = new AbortController();
   readonly #submitting = new Map<Promise<unknown>, CallerName>();
   #drained: Promise<void> | undefined;
 
@@ -79,7 +83,7 @@ export class RunService implements AsyncDisposable {
     const turn = { ...options, fileBytesMax: limits.fileBytesMax };
     const parts = { writer: this.#writer, slots: this.#slots, runSlots: this.#runSlots };
     this.#runner = new Runner({ ...options, ...parts, turn, runMs: limits.runMs });
-    this.#sweeper = new Sweeper({ ...options, ...parts, ...limits, runner: this.#runner, inputs: this.#inputs });
+    this.#sweeper = new Sweeper({ ...options, ...parts, ...limits, runner: this.#runner, onRemoved: this.#forget });
   }
 
   /**
@@ -160,8 +164,9 @@ export class RunService implements AsyncDisposable {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    await this.#sweeper[Symbol.asyncDispose]();
     this.#runner.stop();
+    this.#draining.abort();
+    await this.#sweeper[Symbol.asyncDispose]();
     await Promise.allSettled(this.#submitting.keys());
     await this.#runner.settle(graceMs);
     this.#stop.abort(); // what a full disk still holds up is tried once more, and then left to the next start
@@ -179,17 +184,14 @@ export class RunService implements AsyncDisposable {
   /** Of two sends with one dedupe key the second waits until the first is stored or refused. */
   async #takeOnce(submission: Submission): Promise<Accepted | Refused> {
     const name = dedupeName(submission.caller, submission.dedupe!);
-    while (this.#starting.has(name)) await this.#starting.get(name);
-    const taken = this.#duplicateOrTake(submission);
-    const over = taken.then(() => {}, () => {}).finally(() => this.#starting.delete(name));
-    this.#starting.set(name, over);
-    return await taken;
+    return await this.#keyTurns.take(name, () => this.#duplicateOrTake(submission));
   }
 
   async #duplicateOrTake(submission: Submission): Promise<Accepted | Refused> {
     const { caller, dedupe, message } = submission;
     if (message.taskId !== undefined) return await this.#take(submission);
-    const duplicate = await this.#options.store.duplicateOf(caller, dedupe!);
+    const duplicate = await unlessAborted(this.#options.store.duplicateOf(caller, dedupe!), this.#draining.signal);
+    if (this.#drained !== undefined) return this.#refuse("shutting down"); // the index of a whole folder may take long
     return duplicate === undefined ? await this.#take(submission) : await this.#answerAgain(duplicate, caller);
   }
 
@@ -238,7 +240,7 @@ export class RunService implements AsyncDisposable {
 
   async #create(record: TaskRecord): Promise<Created | Refused> {
     try {
-      return await this.#options.store.create(record);
+      return await this.#options.store.create(record, { onPruned: this.#forget });
     } catch (error) {
       if (error instanceof RecordTooLarge) return this.#refuse("too large");
       throw error;
@@ -255,9 +257,9 @@ export class RunService implements AsyncDisposable {
     const { caller, message } = submission;
     const before = await this.#options.store.read(id, caller);
     if (before === undefined) return this.#refuse("not found");
-    const isAgain = submission.dedupe !== undefined &&
-      before.task.history?.some(({ messageId, role }) => messageId === message.messageId && role === "ROLE_USER");
-    if (isAgain) return await this.#accept({ id, caller });
+    const again = submission.dedupe && sentBefore(before, submission.dedupe, this.#options.clock.now());
+    if (again === "other") return this.#refuse("id reused");
+    if (again === "same") return await this.#accept({ id, caller });
     const hopeless = whyNotContinued(before, submission);
     if (hopeless !== undefined) return this.#refuse(hopeless);
     if (submission.hops > this.#options.limits.hopsMax) return this.#refuse("hop limit");
@@ -269,13 +271,14 @@ export class RunService implements AsyncDisposable {
   }
 
   async #commitContinuation(
-    { hops }: Submission,
+    { hops, dedupe }: Submission,
     { entered, input, before }: { entered: Entered; input: StoredInput; before: TaskRecord },
   ): Promise<Accepted | Refused> {
     const task = { id: before.task.id, caller: before.caller };
     const { run, lease } = entered;
     let accepted: Accepted | Refused | undefined;
-    const applied = await this.#writer.apply(task, { kind: "message", message: input.message, run, hops }, {
+    const { message } = input;
+    const applied = await this.#writer.apply(task, { kind: "message", message, run, hops, dedupe }, {
       whenFull: "refuse",
       how: () => ({ as: lease.fence }),
       afterwards: async () => {
@@ -320,7 +323,8 @@ export class RunService implements AsyncDisposable {
 
   async #storeInput(submission: Submission, task: { id: TaskId; caller: CallerName }, entered: Entered) {
     try {
-      const input = await this.#inputs.store(submission.message, task);
+      const isRoom = await this.#options.store.hasRoom();
+      const input = isRoom ? await this.#inputs.store(submission.message, task) : "storage full";
       if (input !== "storage full") return input;
     } catch (error) {
       await this.#leave(entered);
@@ -329,6 +333,13 @@ export class RunService implements AsyncDisposable {
     await this.#leave(entered);
     return this.#refuse("storage full");
   }
+
+  /** Removes what came with a task that the store has forgotten. */
+  readonly #forget = async (record: TaskRecord): Promise<void> => {
+    const { task: { id }, caller } = record;
+    this.#options.counters.add("tasks.pruned");
+    await this.#inputs.forget({ id, caller });
+  };
 
   /** Gives back what `#enter` took and `#storeInput` wrote. */
   async #leave({ lease, run }: Entered, input?: StoredInput): Promise<void> {

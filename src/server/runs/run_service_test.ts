@@ -9,6 +9,7 @@ import {
   type RunFixture,
   statusText,
 } from "@tests/fakes/run_service_fixture.ts";
+import { contentCharsMax } from "@/server/tasks/record_json.ts";
 import { sampleId } from "@tests/fakes/sample_tasks.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import { isSettled, type StreamJson } from "@/protocol/task.ts";
@@ -211,7 +212,7 @@ Deno.test("a reply over 4 MiB fails its run at once, streamed or not [SM3 turnin
     strictEqual(turn.isOver, true);
   }
   using fits = await made.send("hello");
-  (await made.sessions.next()).answer("x".repeat(4 * 1024 * 1024 - 2048)); // the record holds more than the reply
+  (await made.sessions.next()).answer("x".repeat(contentCharsMax - 2048)); // the record holds more than the reply
   strictEqual((await fits.settled()).status.state, "TASK_STATE_COMPLETED");
 });
 

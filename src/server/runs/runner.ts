@@ -63,7 +63,7 @@ export class Runner {
     this.#active.set(record.task.id, active);
     this.#waiting.get(record.task.id)?.stop.abort();
     this.#waiting.delete(record.task.id);
-    this.#own(this.#work(active, record));
+    this.#own("a run", this.#work(active, record));
     this.#gauge();
   }
 
@@ -74,7 +74,7 @@ export class Runner {
   wait(record: TaskRecord): void {
     const waiting = { record, stop: new AbortController() };
     this.#waiting.set(record.task.id, waiting);
-    if (!this.#stopped) this.#own(this.#watchWaiting(waiting));
+    if (!this.#stopped) this.#own("following a queued task", this.#followWaiting(waiting));
     this.pump();
   }
 
@@ -84,26 +84,32 @@ export class Runner {
     this.#pumpAgain = true;
     if (this.#isPumping) return;
     this.#isPumping = true;
-    this.#own(this.#pump());
+    this.#own("granting run slots", this.#pump());
   }
 
   /**
    * Ends a task from outside: a cancel, a deadline, a limit, an expulsion, a lost host. The commit comes first, then the
-   * engine is told to stop; the context is free for others once it has.
+   * engine is told to stop; the context is free for others once it has. What must happen, with `retry`, stops the engine
+   * even when it cannot be stored.
    */
   async end(
     task: { readonly id: TaskId; readonly caller: CallerName },
     event: TaskEvent | EventMaker,
     whenFull: ApplyOptions["whenFull"],
   ): Promise<Applied> {
-    return await this.#options.writer.apply(task, event, {
-      whenFull,
-      how: (next, before) => this.#howToEnd(next, before),
-      afterwards: () => {
-        this.#active.get(task.id)?.abort("the task is over");
-        return Promise.resolve();
-      },
-    });
+    const active = this.#active.get(task.id);
+    try {
+      return await this.#options.writer.apply(task, event, {
+        whenFull,
+        how: (next, before) => this.#howToEnd(next, before),
+        afterwards: () => {
+          this.#active.get(task.id)?.abort("the task is over");
+          return Promise.resolve();
+        },
+      });
+    } finally {
+      if (whenFull === "retry") active?.abort("the task is to be over");
+    }
   }
 
   /** Ends a task as its caller asks, with the text that its run has shown until the commit. */
@@ -118,7 +124,7 @@ export class Runner {
   lost(taskId: TaskId): void {
     this.#active.get(taskId)?.abort("lease lost");
     const waiting = this.#waiting.get(taskId);
-    if (waiting !== undefined) this.#own(this.#leaveQueue(waiting));
+    if (waiting !== undefined) this.#own("leaving the queue", this.#leaveQueue(waiting));
   }
 
   /** Says whether this run is at work here. */
@@ -180,7 +186,8 @@ export class Runner {
       prepare: turn.prepare,
       show: (progress) => store.progress(progress, fence),
       observe: (event) => observe?.(record, event),
-      onLimit: (message) => this.#own(this.#endLater(record, { kind: "failed", runId, message })),
+      onLimit: (message) =>
+        this.#own("ending a run over its limit", this.#endLater(record, { kind: "failed", runId, message })),
       tools: turn.tools,
     });
   }
@@ -189,14 +196,14 @@ export class Runner {
     const stop = new AbortController();
     const key = keyOf(record);
     try {
-      this.#own(this.#watchDeadline(record, stop.signal));
-      this.#own(this.#watchOthers(active, record, stop.signal));
+      this.#own("ending a run at its deadline", this.#endAtDeadline(record, stop.signal));
+      this.#own("following a task at work", this.#followOthers(active, record, stop.signal));
       const result = await active.work();
       stop.abort(); // its time is no longer measured, however long the commit takes
       this.#options.counters.add("turns");
       if (result.kind !== "aborted") await this.#commitEnd(active, record, result);
     } catch (error) {
-      logger.fatal("A run broke in the host: {error}", { error });
+      logger.error("Cannot store how run {runId} ended: {error}", { runId: active.runId, error });
     } finally {
       stop.abort();
       if (this.#active.get(record.task.id) === active) this.#active.delete(record.task.id);
@@ -219,6 +226,7 @@ export class Runner {
       : { ...result, runId };
     const options: ApplyOptions = {
       whenFull: "retry",
+      wake: active.signal,
       how: (next) => ({
         as: fence,
         release: slots.lease(key),
@@ -240,7 +248,11 @@ export class Runner {
     const { runId, fence } = record.run!;
     const task = { id: record.task.id, caller: record.caller };
     const event = { kind: "file sent" as const, runId, artifact };
-    const applied = await this.#options.writer.apply(task, event, { whenFull: "retry", how: () => ({ as: fence }) });
+    const applied = await this.#options.writer.apply(task, event, {
+      whenFull: "retry",
+      wake: this.#active.get(task.id)?.signal,
+      how: () => ({ as: fence }),
+    });
     if (applied.kind === "changed") return { kind: "done" };
     const isTooLarge = applied.kind === "refused" && applied.why === "too large";
     return { kind: "refused", why: isTooLarge ? "the task holds too much already" : "the task is over" };
@@ -265,7 +277,7 @@ export class Runner {
     };
   }
 
-  async #watchWaiting(waiting: Waiting): Promise<void> {
+  async #followWaiting(waiting: Waiting): Promise<void> {
     const { record, stop } = waiting;
     const { runId, fence } = record.run!;
     const items = await this.#options.store.follow(record.task.id, record.caller, stop.signal);
@@ -313,13 +325,14 @@ export class Runner {
     const task = { id: record.task.id, caller: record.caller };
     const applied = await writer.apply(task, { kind: "started", runId, deadline }, {
       whenFull: "retry",
+      wake: this.#waiting.get(task.id)?.stop.signal,
       how: () => ({ as: fence }),
       afterwards: (next) => Promise.resolve(this.begin(next)),
     });
     if (applied.kind !== "changed") runSlots.leave(runId);
   }
 
-  async #watchDeadline(record: TaskRecord, signal: AbortSignal): Promise<void> {
+  async #endAtDeadline(record: TaskRecord, signal: AbortSignal): Promise<void> {
     const { clock, runMs } = this.#options;
     const { deadline, runId } = record.run!;
     if (deadline === null) return;
@@ -332,7 +345,7 @@ export class Runner {
   }
 
   /** Another replica may end the task: the run here then stops. */
-  async #watchOthers(active: ActiveRun, record: TaskRecord, signal: AbortSignal): Promise<void> {
+  async #followOthers(active: ActiveRun, record: TaskRecord, signal: AbortSignal): Promise<void> {
     const { store, slots } = this.#options;
     const items = await store.follow(record.task.id, record.caller, signal);
     for await (const item of items ?? []) {
@@ -344,12 +357,13 @@ export class Runner {
   }
 
   async #endLater(record: TaskRecord, event: TaskEvent): Promise<void> {
+    if (!this.isActive(record)) return; // it ended by itself
     await this.end({ id: record.task.id, caller: record.caller }, event, "retry");
   }
 
-  /** Keeps what was started until it is done; a failure of it is a bug, and is logged. */
-  #own(work: Promise<void>): Promise<void> {
-    const owned = work.catch((error) => logger.fatal("The host broke: {error}", { error }));
+  /** Keeps what was started until it is done. A failure of it is a bug, and is logged: the host goes on. */
+  #own(what: string, work: Promise<void>): Promise<void> {
+    const owned = work.catch((error) => logger.error("A bug ended {what}: {error}", { what, error }));
     this.#working.add(owned);
     owned.finally(() => this.#working.delete(owned));
     return owned;
@@ -362,7 +376,7 @@ export class Runner {
   }
 }
 
-/** A run that waits for a run slot, and what ends the watch over it. */
+/** A run that waits for a run slot, and what ends following it. */
 interface Waiting {
   readonly record: TaskRecord;
   readonly stop: AbortController;

@@ -8,6 +8,7 @@ import type { Confinement } from "@/workspace/confined_path.ts";
 import { isDiskFull, type ReadableFile } from "@/workspace/disk.ts";
 import { mediaTypeOf } from "@/workspace/media_types.ts";
 import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
+import { artifactBytesMax } from "@/server/tasks/lifecycle.ts";
 import { StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
 
 /** Files one run may send. */
@@ -32,6 +33,8 @@ export interface CallerToolsOptions {
   readonly store: Pick<TaskStore, "putBlob">;
   readonly random: Random;
   readonly fileBytesMax: number;
+  /** Bytes that the task has sent in earlier runs. */
+  readonly artifactBytes: number;
   readonly notify: Notify | undefined;
   /** Commits the artifact; refused when the run no longer has its task, or the task has no room. */
   readonly commitFile: (artifact: ArtifactJson) => Promise<ToolResult>;
@@ -51,12 +54,13 @@ export function callerTools(options: CallerToolsOptions): CallerTools {
   let question: string | undefined;
   let files = 0;
   let sending = 0;
+  const room = new SendRoom(artifactBytesMax - options.artifactBytes);
   const tools: SessionTools = {
     async send(path) {
       if (files + sending >= filesMax) return refuse(`only ${filesMax} files can be sent in one run`);
       sending++; // calls at once count too
       try {
-        const sent = await sendFile(path, options);
+        const sent = await sendFile(path, options, room);
         if (sent.kind === "done") files++;
         return sent;
       } finally {
@@ -86,13 +90,45 @@ export function callerTools(options: CallerToolsOptions): CallerTools {
   };
 }
 
-async function sendFile(path: string, options: CallerToolsOptions): Promise<ToolResult> {
+/** Bytes that a task may still send. What is on its way has its place. */
+class SendRoom {
+  #bytes: number;
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  /** Takes room for a file before it is copied; false when there is none. */
+  take(bytes: number): boolean {
+    if (bytes > this.#bytes) return false;
+    this.#bytes -= bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes += bytes;
+  }
+}
+
+async function sendFile(path: string, options: CallerToolsOptions, room: SendRoom): Promise<ToolResult> {
   const opened = await openConfined(options.view, path);
   if (opened.kind === "refused") return refuse(opened.why);
   using file = opened.file;
   const { bytes } = file.stamp;
   if (bytes > options.fileBytesMax) return refuse(`the file has ${bytes} bytes, the limit is ${options.fileBytesMax}`);
-  const filename = opened.path.split("/").at(-1)!;
+  if (!room.take(bytes)) return refuse(`the files of a task may have ${artifactBytesMax} bytes in all`);
+  let isSent = false;
+  try {
+    const sent = await sendOpened(file, { filename: opened.path.split("/").at(-1)!, ...options });
+    isSent = sent.kind === "done";
+    return sent;
+  } finally {
+    if (!isSent) room.giveBack(bytes);
+  }
+}
+
+async function sendOpened(file: ReadableFile, options: CallerToolsOptions & { readonly filename: string }) {
+  const { filename } = options;
   try {
     const raw = await copyOf(file, options);
     if (raw === "too large") return refuse(`the file grew over the limit of ${options.fileBytesMax} bytes`);

@@ -6,7 +6,7 @@ import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
-import { MemoryTaskStore } from "@/server/tasks/memory_task_store.ts";
+import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import { systemClock } from "@/time/clock.ts";
 import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
 import { createDisk } from "@/workspace/disk.ts";
@@ -99,7 +99,7 @@ Deno.test("send() refuses a file over the limit, naming size and limit", async (
   deepStrictEqual(await setting.tools.send!("big.bin"), refused);
 });
 
-Deno.test("send() refuses the 101st file of a run, calls at once included", async () => {
+Deno.test("send() refuses the 101st file of a run, calls at once included [SM3 turning-limits]", async () => {
   await using setting = await makeTools({ "a.txt": "x" });
   const all = await Promise.all(Array.from({ length: filesMax + 1 }, () => setting.tools.send!("a.txt")));
   strictEqual(all.filter(({ kind }) => kind === "done").length, 100);
@@ -156,12 +156,15 @@ Deno.test("requestInput() keeps the last question; notifyOwner() is there only w
   setting.tools.requestInput!("Two?");
   strictEqual(setting.made.question, "Two?");
   strictEqual(setting.tools.notifyOwner, undefined);
-  await using other = await makeTools({}, true);
+  await using other = await makeTools({}, { notices: true });
   deepStrictEqual(await other.tools.notifyOwner!("hello"), { kind: "refused", why: "alice c1 hello" });
   match(other.root, /volcanic-a2a/);
 });
 
-async function makeTools(files: Readonly<Record<string, string>>, notices = false) {
+async function makeTools(
+  files: Readonly<Record<string, string>>,
+  { notices = false, artifactBytes = 0 }: { notices?: boolean; artifactBytes?: number } = {},
+) {
   const temp = await makeTempFolder();
   const clock = createTestClock();
   const disk = createFaultyDisk(createDisk(systemClock), clock);
@@ -176,7 +179,7 @@ async function makeTools(files: Readonly<Record<string, string>>, notices = fals
   };
   for (const [path, text] of Object.entries(files)) await put(path, text);
   const made = callerTools({
-    ...{ taskId: sampleId(1), contextId: "c1", caller: alice, store, random, fileBytesMax: 100_000 },
+    ...{ taskId: sampleId(1), contextId: "c1", caller: alice, store, random, fileBytesMax: 100_000, artifactBytes },
     view: callerView({ disk, random, paths, caller: alice }),
     workshop: callerWorkshop({ disk, random, paths, caller: alice }),
     notify: notices

@@ -4,8 +4,8 @@ import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
+import { unlessAborted } from "@/time/unless_aborted.ts";
 import type { ContextSlots } from "./context_slots.ts";
-import type { InputFiles } from "./input_files.ts";
 import type { Runner } from "./runner.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { EventMaker, TaskWriter } from "./task_writer.ts";
@@ -23,7 +23,8 @@ export interface SweeperOptions {
   readonly slots: ContextSlots;
   readonly runSlots: RunSlots;
   readonly runner: Runner;
-  readonly inputs: InputFiles;
+  /** Told of each task that is gone. */
+  readonly onRemoved: (record: TaskRecord) => Promise<void>;
   readonly clock: Clock;
   readonly counters: Counters;
   readonly inputMs: number;
@@ -73,20 +74,30 @@ export class Sweeper implements AsyncDisposable {
 
   async #sweep(): Promise<void> {
     const { store, slots, clock, inputMs, keepMs } = this.#options;
-    const { signal } = this.#stop;
     await slots.renew(); // a process that was suspended still holds what nobody took meanwhile
-    for (const record of await store.abandoned(roundMax)) {
+    const old = (state: "waiting" | "terminal", ms: number) => store.aged(state, clock.now() - ms as TimeMs, roundMax);
+    await this.#each(() => store.abandoned(roundMax), (record) => this.#putRight(record));
+    await this.#each(() => old("waiting", inputMs), (record) => this.#endUnanswered(record));
+    await this.#each(() => old("terminal", keepMs), (record) => this.#forget(record));
+  }
+
+  /** Does `work` for each record, until the host stops. One that breaks it is logged, and keeps no other from its turn. */
+  async #each(list: () => Promise<readonly TaskRecord[]>, work: (record: TaskRecord) => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return;
+    const records = await unlessAborted(list(), signal) ?? []; // a list may wait for the index of a whole folder
+    for (const record of records) {
       if (signal.aborted) return;
-      await this.#putRight(record);
+      try {
+        await work(record);
+      } catch (error) {
+        logger.error("Cannot sweep task {taskId}: {error}", { taskId: record.task.id, error });
+      }
     }
-    for (const record of await store.aged("waiting", clock.now() - inputMs as TimeMs, roundMax)) {
-      if (signal.aborted) return;
-      await this.#options.runner.end(taskOf(record), ifUnchanged(record, { kind: "no answer came" }), "refuse");
-    }
-    for (const record of await store.aged("terminal", clock.now() - keepMs as TimeMs, roundMax)) {
-      if (signal.aborted) return;
-      await this.#forget(record);
-    }
+  }
+
+  async #endUnanswered(record: TaskRecord): Promise<void> {
+    await this.#options.runner.end(taskOf(record), ifUnchanged(record, { kind: "no answer came" }), "refuse");
   }
 
   async #putRight(record: TaskRecord): Promise<void> {
@@ -119,10 +130,8 @@ export class Sweeper implements AsyncDisposable {
   }
 
   async #forget(record: TaskRecord): Promise<void> {
-    const { store, inputs, counters } = this.#options;
-    if (await store.remove(record.task.id, record.rev) === "stale") return;
-    await inputs.forget(taskOf(record));
-    counters.add("tasks.pruned");
+    const { store, onRemoved } = this.#options;
+    if (await store.remove(record.task.id, record.rev) === "removed") await onRemoved(record);
   }
 }
 

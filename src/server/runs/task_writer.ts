@@ -1,10 +1,9 @@
 import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
-import { isTerminal } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
-import { type Moment, nextTask, type TaskEvent } from "@/server/tasks/lifecycle.ts";
+import { bringsContent, type Moment, nextTask, type TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import { type CommitOptions, RecordTooLarge, StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
 import { Mailboxes } from "./mailboxes.ts";
@@ -37,6 +36,8 @@ export interface ApplyOptions {
    * the host lives (state-machines.md 0.8).
    */
   readonly whenFull: "refuse" | "retry";
+  /** Ends the wait before the next try, once: something happened to the run, so that its event may be out of date. */
+  readonly wake?: AbortSignal;
 }
 
 /**
@@ -85,7 +86,9 @@ export class TaskWriter {
         if (options.whenFull === "refuse" || stop.aborted) return { kind: "refused", why: "storage full" };
         if (failures === 0) logger.error("Cannot store a task, trying until it works: {error}", { error: error.cause });
         counters.add("commit.retries");
-        await clock.sleep(Math.min(retryMsMax, retryMsMin * 2 ** failures++), stop).catch(() => {});
+        const { wake } = options;
+        const signal = wake === undefined || wake.aborted ? stop : AbortSignal.any([stop, wake]);
+        await clock.sleep(Math.min(retryMsMax, retryMsMin * 2 ** failures++), signal).catch(() => {});
       }
     }
   }
@@ -131,10 +134,11 @@ export class TaskWriter {
         return this.#drop(task.id, event, decision.why);
       case "changed": {
         const next = decision.record;
-        const outcome = await store.commit(record.rev, next, options.how?.(next, record));
+        const how = { ...options.how?.(next, record), bringsContent: bringsContent(event) };
+        const outcome = await store.commit(record.rev, next, how);
         if (outcome === "stale") return "stale";
         if (outcome === "fenced") return this.#drop(task.id, event, "fenced");
-        this.#committed(next);
+        this.#committed(next, record);
         return { kind: "changed", record: next };
       }
       default:
@@ -148,14 +152,16 @@ export class TaskWriter {
     return { kind: "dropped" };
   }
 
-  #committed(record: TaskRecord): void {
+  #committed(record: TaskRecord, before: TaskRecord): void {
     const { counters, onCommitted } = this.#options;
     const { state } = record.task.status;
-    if (record.run === null && !isTerminal(state)) counters.add("tasks.asked");
-    if (state === "TASK_STATE_COMPLETED") counters.add("tasks.settled.completed");
-    if (state === "TASK_STATE_FAILED") counters.add("tasks.settled.failed");
-    if (state === "TASK_STATE_CANCELED") counters.add("tasks.settled.canceled");
-    onCommitted?.(record);
+    if (state !== before.task.status.state) { // a later commit that leaves it is no second end
+      if (state === "TASK_STATE_INPUT_REQUIRED") counters.add("tasks.asked");
+      if (state === "TASK_STATE_COMPLETED") counters.add("tasks.settled.completed");
+      if (state === "TASK_STATE_FAILED") counters.add("tasks.settled.failed");
+      if (state === "TASK_STATE_CANCELED") counters.add("tasks.settled.canceled");
+    }
+    onCommitted?.(record, before);
   }
 }
 
@@ -165,8 +171,8 @@ export interface TaskWriterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly counters: Counters;
-  /** Told after each commit: what wakes the pushes. Must not throw. */
-  readonly onCommitted?: (record: TaskRecord) => void;
+  /** Told after each commit, with the record that it replaced: what wakes the pushes. Must not throw. */
+  readonly onCommitted?: (record: TaskRecord, before: TaskRecord) => void;
   /** Ends the retries of a host that stops. */
   readonly stop: AbortSignal;
 }

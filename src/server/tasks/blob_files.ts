@@ -14,8 +14,8 @@ export class BlobFiles {
   readonly #random: Random;
   readonly #files: RecordFiles;
   readonly #sweeping = new Map<TaskId, Promise<void>>();
-  /** Tasks with a blob that was put since the start: its record may be about to name it. */
-  readonly #fresh = new Set<TaskId>();
+  /** Tasks with a blob that was put since the start: its record may be about to name it. Undefined when all is swept. */
+  #fresh: Set<TaskId> | undefined = new Set();
 
   constructor(options: { disk: Disk; random: Random; files: RecordFiles }) {
     this.#disk = options.disk;
@@ -32,7 +32,7 @@ export class BlobFiles {
   async put(taskId: TaskId, bytes: ReadableStream<Uint8Array>, bytesMax: number): Promise<BlobRef | "too large"> {
     const folder = this.#files.blobFolder(taskId);
     const temporary = join(folder, `${this.#random.hex(4)}.tmp`);
-    this.#fresh.add(taskId);
+    this.#fresh?.add(taskId);
     await this.#sweeping.get(taskId); // it began before
     try {
       await this.#disk.makeFolder(folder);
@@ -58,9 +58,12 @@ export class BlobFiles {
     return file.stream();
   }
 
-  /** Removes what `record` does not name: a crash between a blob and its commit leaves such. Not when one is put now. */
+  /**
+   * Removes what `record` does not name: a crash between a blob and its commit leaves such. Nothing when one was put since
+   * the start, or after `sweptAll`.
+   */
   async sweep(taskId: TaskId, record: TaskRecord | undefined): Promise<void> {
-    if (this.#fresh.has(taskId)) return;
+    if (this.#fresh === undefined || this.#fresh.has(taskId)) return;
     const sweep = this.#sweep(taskId, record);
     this.#sweeping.set(taskId, sweep.catch(() => {}));
     try {
@@ -68,6 +71,11 @@ export class BlobFiles {
     } finally {
       this.#sweeping.delete(taskId);
     }
+  }
+
+  /** Says that no sweep comes any more: which tasks got blobs is no longer remembered. */
+  sweptAll(): void {
+    this.#fresh = undefined;
   }
 
   async #sweep(taskId: TaskId, record: TaskRecord | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import type { Counters } from "@/counters.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import type { Clock } from "@/time/clock.ts";
 import { eachAtOnce } from "@/time/each_at_once.ts";
-import type { Journal } from "./journal.ts";
+import type { ClosedJournal, Journal } from "./journal.ts";
 
 const logger = getLogger(["a2a", "server", "tasks"]);
 
@@ -26,7 +26,8 @@ export interface CheckpointTarget {
  * Moves what is in journals into task files, in the background: soon after the store falls idle, at the latest every few
  * seconds (data-model.md 6). A journal is deleted when all it holds is in task files, durably.
  *
- * A checkpoint that fails is tried again after 1, 2, 4 … 30 s; until then the journals stay, and nothing is lost.
+ * A checkpoint that fails is tried again after 1, 2, 4 … 30 s; until then the journals that it needs stay, and nothing is
+ * lost. A task whose file cannot be written holds up no other: the rest is saved, and the journals without it go.
  */
 export class Checkpointer implements AsyncDisposable {
   readonly #options: CheckpointerOptions;
@@ -47,12 +48,17 @@ export class Checkpointer implements AsyncDisposable {
     this.#wake.resolve();
   }
 
-  /** Checkpoints now, after the one that runs. Rejects when the disk refuses. */
+  /** Checkpoints now, after the one that runs. Rejects when the disk refuses, after what it did not refuse is done. */
   async checkpoint(): Promise<void> {
     while (this.#running !== undefined) await this.#running.catch(() => {});
     this.#running = this.#checkpoint();
+    const { journal } = this.#options;
     try {
       await this.#running;
+      journal.checkpointed("all");
+    } catch (error) {
+      journal.checkpointed("not all");
+      throw error;
     } finally {
       this.#running = undefined;
     }
@@ -102,11 +108,35 @@ export class Checkpointer implements AsyncDisposable {
     const closed = await journal.close();
     if (closed.length === 0) return;
     const ids = new Set(closed.flatMap((one) => [...one.ids]));
-    await eachAtOnce(ids, writesAtOnce, (id) => target.save(id));
+    const refused = new Map<TaskId, unknown>();
+    await eachAtOnce(ids, writesAtOnce, async (id) => {
+      await target.save(id).catch((error) => refused.set(id, error));
+    });
     await target.sync();
-    for (const one of closed) await journal.delete(one);
+    for (const one of journalsToDelete(closed, refused)) await journal.delete(one);
+    const [first] = refused;
+    if (first !== undefined) {
+      const [id, cause] = first;
+      throw new Error(`Cannot write the file of task ${id}, the first of ${refused.size} refused`, { cause });
+    }
     counters.add("checkpoints");
   }
+}
+
+/**
+ * The journals that are of no use any more, oldest first: none of their tasks was refused, and none is in an older journal
+ * that stays. Without that a removal could go before the record that it removes, and the task come back after a crash.
+ */
+function journalsToDelete(
+  closed: readonly ClosedJournal[],
+  refused: ReadonlyMap<TaskId, unknown>,
+): readonly ClosedJournal[] {
+  const kept = new Set(refused.keys());
+  return closed.filter(({ ids }) => {
+    if (kept.isDisjointFrom(ids)) return true;
+    for (const id of ids) kept.add(id);
+    return false;
+  });
 }
 
 /** What the checkpointer works with. */

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
 import { type CallerName, isTaskId, type TaskId } from "@/protocol/ids.ts";
 import type { BlobRef } from "@/protocol/task.ts";
@@ -23,12 +24,14 @@ import { StoredRecords } from "./stored_records.ts";
 import { TaskFeed } from "./task_feed.ts";
 import { TaskIndex } from "./task_index.ts";
 import { TaskQuota } from "./task_quota.ts";
+import { Turns } from "./turns.ts";
 import type { DedupeKey, Fence, Rev, TaskRecord } from "./task_record.ts";
-import { StorageFull } from "./task_store.ts";
+import { IndexNotReady, StorageFull } from "./task_store.ts";
 import type {
   CommitOptions,
   ContextKey,
   Created,
+  CreateOptions,
   DuePush,
   Duplicate,
   FollowItem,
@@ -38,6 +41,8 @@ import type {
   TaskPage,
   TaskStore,
 } from "./task_store.ts";
+
+const logger = getLogger(["a2a", "server", "tasks"]);
 
 /** Records over this size are committed by writing their own file: once, instead of to the journal and then again. */
 const journaledCharsMax = 256 * 1024;
@@ -99,8 +104,9 @@ export class FileTaskStore implements TaskStore {
   readonly #claims = new PushClaims();
   readonly #room: FreeRoom;
   readonly #quota: TaskQuota;
-  readonly #committing = new Map<TaskId, Promise<void>>();
-  readonly #reserved = new Map<string, Promise<void>>();
+  /** Commits of one task take turns, so that the second sees what the first made durable. */
+  readonly #taskTurns = new Turns();
+  readonly #keyTurns = new Turns();
   readonly #closing = new AbortController();
   readonly #indexed: Promise<void>;
   #isIndexed = false;
@@ -127,19 +133,17 @@ export class FileTaskStore implements TaskStore {
     this.#indexed = this.#scan(options);
   }
 
-  async create(record: TaskRecord, onDurable?: () => void): Promise<Created> {
+  async create(record: TaskRecord, options: CreateOptions = {}): Promise<Created> {
     const { caller, dedupe } = record;
-    if (dedupe === undefined) return await this.#insert(record, onDurable);
-    const name = dedupeName(caller, dedupe);
-    while (this.#reserved.has(name)) await this.#reserved.get(name);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#reserved.set(name, promise);
-    try {
-      return await this.duplicateOf(caller, dedupe) ?? await this.#insert(record, onDurable);
-    } finally {
-      this.#reserved.delete(name);
-      resolve();
-    }
+    if (dedupe === undefined) return await this.#insert(record, options);
+    return await this.#keyTurns.take(
+      dedupeName(caller, dedupe),
+      async () => await this.duplicateOf(caller, dedupe) ?? await this.#insert(record, options),
+    );
+  }
+
+  async hasRoom(): Promise<boolean> {
+    return await this.#room.isLeft();
   }
 
   async duplicateOf(caller: CallerName, key: DedupeKey): Promise<Duplicate | undefined> {
@@ -158,7 +162,7 @@ export class FileTaskStore implements TaskStore {
     options: CommitOptions = {},
   ): Promise<"committed" | "stale" | "fenced"> {
     const { id } = next.task;
-    return await this.#inTurn(id, async () => {
+    return await this.#taskTurns.take(id, async () => {
       const record = await this.#record(id);
       if (record?.rev !== expected) return "stale";
       requireSuccessor(record, next);
@@ -170,7 +174,7 @@ export class FileTaskStore implements TaskStore {
         options.onDurable?.();
         this.#feed.publish(next);
       };
-      await this.#write(next, { before: record, onDurable });
+      await this.#write(next, { bringsContent: false, ...options, before: record, onDurable });
       return "committed";
     });
   }
@@ -180,11 +184,12 @@ export class FileTaskStore implements TaskStore {
     const page = this.#index.list(query);
     if (page.kind !== "page") return page;
     const { next, total, ids } = page;
-    return { kind: "page", tasks: await this.#all(ids), next, total };
+    const tasks = await Promise.all(ids.map((id) => this.#record(id)));
+    return { kind: "page", tasks: tasks.filter((record) => record !== undefined), next, total };
   }
 
   async remove(id: TaskId, expected: Rev): Promise<"removed" | "stale"> {
-    return await this.#inTurn(id, async () => {
+    return await this.#taskTurns.take(id, async () => {
       const record = await this.#record(id);
       if (record?.rev !== expected || !isForgettable(record)) return "stale";
       const onDurable = () => {
@@ -287,21 +292,22 @@ export class FileTaskStore implements TaskStore {
     this.#closing.abort();
     this.#feed.close();
     await this.#indexed;
-    while (this.#committing.size > 0) await this.#committing.values().next().value;
+    await this.#taskTurns.idle();
     await this.#checkpointer[Symbol.asyncDispose]();
     await this.#journal[Symbol.asyncDispose]();
   }
 
-  async #insert(record: TaskRecord, onDurable?: () => void): Promise<Created> {
+  async #insert(record: TaskRecord, { onDurable, onPruned }: CreateOptions): Promise<Created> {
     if (!await this.#room.isLeft()) return { kind: "full", of: "disk" };
     try {
-      using place = await this.#quota.take(record.caller, (oldest) => this.#forget(oldest));
+      using place = await this.#quota.take(record.caller, (oldest) => this.#prune(oldest, onPruned));
       if (place === undefined) return { kind: "full", of: "tasks" };
       const stored = () => {
         place[Symbol.dispose]();
         onDurable?.();
       };
-      await this.#inTurn(record.task.id, () => this.#write(record, { before: undefined, onDurable: stored }));
+      const write = { bringsContent: true, before: undefined, onDurable: stored };
+      await this.#taskTurns.take(record.task.id, () => this.#write(record, write));
       return { kind: "created" };
     } catch (error) {
       if (error instanceof StorageFull) return { kind: "full", of: "disk" };
@@ -309,17 +315,17 @@ export class FileTaskStore implements TaskStore {
     }
   }
 
-  async #forget(id: TaskId): Promise<void> {
+  async #prune(id: TaskId, onPruned: CreateOptions["onPruned"]): Promise<void> {
     const record = await this.#record(id);
-    if (record !== undefined) await this.remove(id, record.rev);
+    if (record !== undefined && await this.remove(id, record.rev) === "removed") await onPruned?.(record);
   }
 
   /** Makes a record durable and, in the same step, visible. */
-  async #write(record: TaskRecord, { before, onDurable }: FileCommit): Promise<void> {
+  async #write(record: TaskRecord, { before, onDurable, ...how }: Write): Promise<void> {
     if (this.#closing.signal.aborted) throw new StorageFull("Cannot store a task: the store is closed");
     const { id } = record.task;
     const { counters, files } = this.#options;
-    const text = storableText(record);
+    const text = storableText(record, how);
     const isJournaled = text.length <= journaledCharsMax && !files.isUnsure(id);
     const show = () => {
       counters.add("commits");
@@ -349,22 +355,11 @@ export class FileTaskStore implements TaskStore {
     return record;
   }
 
+  /** For sweeps: what cannot be read now is left out, so that it stops no other. */
   async #all(ids: readonly TaskId[]): Promise<readonly TaskRecord[]> {
-    const records = await Promise.all(ids.map((id) => this.#record(id)));
+    const unread = (error: unknown) => void logger.warning("Cannot read a task: {error}", { error });
+    const records = await Promise.all(ids.map((id) => this.#record(id).catch(unread)));
     return records.filter((record) => record !== undefined);
-  }
-
-  /** Commits of one task take turns, so that the second sees what the first made durable. */
-  async #inTurn<T>(id: TaskId, work: () => Promise<T>): Promise<T> {
-    while (this.#committing.has(id)) await this.#committing.get(id);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#committing.set(id, promise);
-    try {
-      return await work();
-    } finally {
-      this.#committing.delete(id);
-      resolve();
-    }
   }
 
   async #indexReady(): Promise<void> {
@@ -383,12 +378,12 @@ export class FileTaskStore implements TaskStore {
       index: this.#index,
       signal: this.#closing.signal,
     });
+    opened.blobs.sweptAll();
   }
 }
 
-/** Thrown when the index is not there in time: a `ListTasks` soon after a start over very many tasks. */
-export class IndexNotReady extends Error {
-  override readonly name = "IndexNotReady";
+interface Write extends FileCommit {
+  readonly bringsContent: boolean;
 }
 
 interface Opened {

@@ -62,7 +62,7 @@ const now = (n: number) => sampleNow + n;
 
 async function createOne({ store, promises, random }: Scene, n: number): Promise<void> {
   const record = sampleTask({ n, working: true, text: text(random), contextId: `c${n}` });
-  await store.create(record, promises.submit(record));
+  await store.create(record, { onDurable: promises.submit(record) });
 }
 
 /** A file that the run sent: its blob must be there whenever the record names it. */

@@ -34,18 +34,25 @@ export async function scanTaskFiles(scan: IndexScan): Promise<boolean> {
     if (isKnown(id) || signal.aborted) return;
     const stored = await files.read(id).catch(() => undefined);
     if (isKnown(id)) return; // it changed while its file was read
-    const hasBlobs = withBlobs.delete(id);
-    if (stored === undefined) {
-      unreadable++;
-      return; // all that belongs to it is left alone too
-    }
-    index.put(stored.record);
-    if (hasBlobs) await sweepOne(blobs, id, stored.record);
+    const hasBlobs = withBlobs.delete(id); // of an unreadable one they are left alone too
+    if (stored === undefined || !isIndexed(index, stored.record)) unreadable++;
+    else if (hasBlobs) await sweepOne(blobs, id, stored.record);
   };
   await eachAtOnce(named.records, filesReadAtOnce, look);
   for (const id of withBlobs) if (!signal.aborted && !isKnown(id)) await sweepOne(blobs, id, undefined);
   if (unreadable > 0) logger.warning("{unreadable} task files cannot be read and are left alone", { unreadable });
   return !signal.aborted;
+}
+
+/** A record that cannot be put in is one we did not write: as if it could not be read. */
+function isIndexed(index: TaskIndex, record: TaskRecord): boolean {
+  try {
+    index.put(record);
+    return true;
+  } catch (error) {
+    logger.warning("Cannot index task {id}: {error}", { id: record.task.id, error });
+    return false;
+  }
 }
 
 /** Sweeps the blobs of tasks that are known already, before anything can be at work on them. Never throws. */

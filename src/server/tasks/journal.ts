@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
 import type { TaskId } from "@/protocol/ids.ts";
+import type { Clock } from "@/time/clock.ts";
 import type { Disk, WritableFile } from "@/workspace/disk.ts";
 import { StorageFull } from "./task_store.ts";
 
@@ -9,6 +10,8 @@ const logger = getLogger(["a2a", "server", "tasks"]);
 
 const defaultJournalBytesMax = 16 * 1024 * 1024;
 const defaultBacklogBytesMax = 64 * 1024 * 1024;
+/** How long a commit waits for room when too much is not checkpointed. */
+const roomMsMax = 30_000;
 
 /** A journal that is closed: what it holds must be in task files before it is deleted. */
 export interface ClosedJournal {
@@ -36,6 +39,8 @@ export class Journal implements AsyncDisposable {
   #closeAsked: PromiseWithResolvers<void> | undefined;
   #backlogBytes = 0;
   #room = Promise.withResolvers<void>();
+  /** The last checkpoint failed: room comes only with the cure. */
+  #isStuck = false;
   #disposed = false;
 
   constructor(options: JournalOptions) {
@@ -47,11 +52,12 @@ export class Journal implements AsyncDisposable {
    * Resolves when `line` (without a line end) is durable. `onDurable` runs in the very step in which it becomes so: nobody
    * can close and checkpoint the journal between that and what it does. It must not throw.
    *
-   * @throws {StorageFull} When it is not, and never will be.
+   * While too much is not checkpointed it waits for room: 30 s at most, and not at all when the last checkpoint failed.
+   *
+   * @throws {StorageFull} When it is not durable, and never will be.
    */
   async append(taskId: TaskId, line: string, { onDurable }: { readonly onDurable: () => void }): Promise<void> {
-    const { backlogBytesMax = defaultBacklogBytesMax } = this.#options;
-    while (this.#backlogBytes > backlogBytesMax && !this.#disposed) await this.#room.promise;
+    if (this.#isOverfull) await this.#roomLeft();
     if (this.#disposed) throw new StorageFull("Cannot store a task: the store is closed");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const bytes = new TextEncoder().encode(line + "\n");
@@ -75,14 +81,32 @@ export class Journal implements AsyncDisposable {
     this.#free(closed.bytes);
   }
 
+  /** Says how the last checkpoint went. After one that did not move all, nothing waits for room any more. */
+  checkpointed(what: "all" | "not all"): void {
+    this.#isStuck = what === "not all";
+    if (this.#isStuck) this.#free(0);
+  }
+
+  get #isOverfull(): boolean {
+    return this.#backlogBytes > (this.#options.backlogBytesMax ?? defaultBacklogBytesMax);
+  }
+
+  /** Throws StorageFull when no room came. */
+  async #roomLeft(): Promise<void> {
+    using deadline = this.#options.clock.deadline(roomMsMax);
+    const { promise: tooLate, resolve } = Promise.withResolvers<void>();
+    deadline.signal.addEventListener("abort", () => resolve());
+    while (this.#isOverfull && !this.#disposed) {
+      if (this.#isStuck || deadline.signal.aborted) {
+        throw new StorageFull("Cannot store a task: too many changes wait to be written to task files");
+      }
+      await Promise.race([this.#room.promise, tooLate]);
+    }
+  }
+
   /** Bytes in the running journal. */
   get bytes(): number {
     return this.#goodBytes;
-  }
-
-  /** Says whether something waits to be checkpointed. */
-  get isDirty(): boolean {
-    return this.#goodBytes > 0 || this.#closed.length > 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -186,6 +210,7 @@ export class Journal implements AsyncDisposable {
 /** Where a journal lives and what its promises mean. */
 export interface JournalOptions {
   readonly disk: Disk;
+  readonly clock: Clock;
   readonly folder: string;
   readonly epoch: number;
   /** The number of the newest journal that was ever there. */

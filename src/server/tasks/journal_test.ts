@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { createFaultyDisk, type DiskRule, type FaultyDisk } from "@tests/fakes/faulty_disk.ts";
 import { sampleId } from "@tests/fakes/sample_tasks.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { Counters } from "@/counters.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
@@ -10,6 +11,7 @@ import { StorageFull } from "./task_store.ts";
 
 interface SetUp extends AsyncDisposable {
   readonly disk: FaultyDisk;
+  readonly clock: TestClock;
   readonly folder: string;
   readonly journal: Journal;
   readonly counters: Counters;
@@ -28,12 +30,15 @@ async function setUp(options: Partial<JournalOptions> = {}): Promise<SetUp> {
   const temp = await makeTempFolder();
   const folder = temp.path;
   const disk = createFaultyDisk(createDisk(systemClock));
+  const clock = createTestClock();
   const counters = new Counters();
-  const journal = new Journal({ disk, folder, epoch: 7, lastNumber: 0, durability: "disk", counters, ...options });
+  const made = { disk, clock, folder, epoch: 7, lastNumber: 0, durability: "disk", counters } as const;
+  const journal = new Journal({ ...made, ...options });
   const durable: number[] = [];
   let seen = 0;
   return {
     disk,
+    clock,
     folder,
     journal,
     counters,
@@ -187,6 +192,36 @@ Deno.test("Journal append() waits while too much is not checkpointed, and goes o
   deepStrictEqual(test.durable, [11111, 22222, 33333, 44444]);
 });
 
+Deno.test("Journal append() waits for room for 30 s, and then refuses [SM0 commit-fails]", async () => {
+  await using test = await setUp({ backlogBytesMax: 1 });
+  await test.append(1);
+  const refused: unknown[] = [];
+  const waiting = test.append(2).catch((error) => void refused.push(error));
+  await test.clock.advance(29_999);
+  strictEqual(refused.length, 0);
+  await test.clock.advance(1);
+  await waiting;
+  ok(refused[0] instanceof StorageFull);
+  strictEqual(test.clock.pending, 0);
+  deepStrictEqual(test.durable, [1]);
+});
+
+Deno.test("Journal append() refuses at once when the last checkpoint failed and no room is left [SM0 commit-fails]", async () => {
+  await using test = await setUp({ backlogBytesMax: 10 });
+  test.journal.checkpointed("not all");
+  await test.append(11111); // there is room
+  await test.append(22222);
+  await rejects(test.append(33333), StorageFull);
+  test.journal.checkpointed("all");
+  const waiting = test.append(44444);
+  await turn();
+  test.journal.checkpointed("not all");
+  await rejects(waiting, StorageFull);
+  for (const closed of await test.journal.close()) await test.journal.delete(closed);
+  await test.append(55555);
+  deepStrictEqual([test.durable, test.clock.pending], [[11111, 22222, 55555], 0]);
+});
+
 Deno.test("Journal refuses what waits when it is disposed of, and does not hang [DM6 back-pressure]", async () => {
   await using test = await setUp({ backlogBytesMax: 1 });
   await test.append(1);
@@ -203,9 +238,8 @@ Deno.test("Journal close() gives nothing new when nothing was appended, and agai
   await test.append(1);
   const [closed] = await test.journal.close();
   deepStrictEqual(await test.journal.close(), [closed]);
-  strictEqual(test.journal.isDirty, true);
   await test.journal.delete(closed!);
-  deepStrictEqual([await test.journal.close(), test.files(), test.journal.isDirty], [[], [], false]);
+  deepStrictEqual([await test.journal.close(), test.files()], [[], []]);
 });
 
 Deno.test("Journal close() between two batches, under steady load [DM6 checkpoint]", async () => {

@@ -2,6 +2,7 @@ import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { ArtifactJson, MessageJson, PartJson, State, StatusJson, TaskJson } from "@/protocol/task.ts";
 import { isTerminal } from "@/protocol/task.ts";
 import { isoTime, parseTime, type TimeMs } from "@/time/clock.ts";
+import { withContinued } from "./sent_before.ts";
 import { newestStatus } from "./task_record.ts";
 import type {
   DedupeKey,
@@ -47,7 +48,13 @@ export type TaskEvent =
   /** T10: `text` is what the run has shown so far. */
   | { readonly kind: "cancel asked"; readonly text?: string }
   /** T11: `run` is what to queue or, with a run slot, to start. `hops` of the message: the task keeps the longest way. */
-  | { readonly kind: "message"; readonly message: MessageJson; readonly run: RunState; readonly hops?: number }
+  | {
+    readonly kind: "message";
+    readonly message: MessageJson;
+    readonly run: RunState;
+    readonly hops?: number;
+    readonly dedupe?: DedupeKey;
+  }
   /** T12. */
   | { readonly kind: "no answer came" }
   /** T13: the run had not begun; a second loss fails it. */
@@ -61,8 +68,11 @@ export type TaskEvent =
 export type TaskDecision =
   | { readonly kind: "changed"; readonly record: TaskRecord }
   | { readonly kind: "unchanged" }
-  | { readonly kind: "refused"; readonly why: "busy" | "terminal" | "not cancelable" | "wrong context" | "too long" }
+  | { readonly kind: "refused"; readonly why: TaskRefusal }
   | { readonly kind: "dropped"; readonly why: "terminal" | "another run" | "wrong state" };
+
+/** Why a task does not take an event. `too long`: its history; `too large`: its files. */
+export type TaskRefusal = "busy" | "terminal" | "not cancelable" | "wrong context" | "too long" | "too large";
 
 /** Where a pure decision gets the time and the ids of the messages it makes. */
 export interface Moment {
@@ -90,6 +100,9 @@ export interface NewTask {
 export const responseId = "response";
 /** How much text one part holds; more is spread over several (data-model.md 5). */
 export const partCharsMax = 1024 * 1024;
+/** Bytes of all files that one task sends (data-model.md 5). */
+export const artifactBytesMax = 256 * 1024 * 1024;
+const failureCharsMax = 4 * 1024;
 const historyMax = 1000;
 const statusLogMax = 200;
 
@@ -169,9 +182,8 @@ function onMessage(record: TaskRecord, event: TaskEvent & { kind: "message" }, m
   ];
   if (history.length > historyMax) return { kind: "refused", why: "too long" };
   const state = run.startedAt === null ? "TASK_STATE_SUBMITTED" : "TASK_STATE_WORKING";
-  return changed(
-    withStatus({ ...record, hops: Math.max(record.hops, hops), task: { ...task, history }, run }, state, { moment }),
-  );
+  const next = { ...withContinued(record, event.dedupe, moment.now), hops: Math.max(record.hops, hops), run };
+  return changed(withStatus({ ...next, task: { ...task, history } }, state, { moment }));
 }
 
 function onLostHost(record: TaskRecord, event: TaskEvent, moment: Moment): TaskDecision {
@@ -198,6 +210,7 @@ function onRunEvent(record: TaskRecord, event: RunEvent, moment: Moment): TaskDe
   switch (event.kind) {
     case "file sent": {
       const artifacts = [...(record.task.artifacts ?? []), event.artifact];
+      if (artifactBytes(artifacts) > artifactBytesMax) return { kind: "refused", why: "too large" };
       return changed({ ...record, task: { ...record.task, artifacts } });
     }
     case "asked": {
@@ -212,8 +225,10 @@ function onRunEvent(record: TaskRecord, event: RunEvent, moment: Moment): TaskDe
       const done = withTruncated(withResponse(used, event.text), event.truncated);
       return changed(ended(done, "TASK_STATE_COMPLETED", { moment }));
     }
-    case "failed":
-      return changed(ended(withUsage(record, event.usage), "TASK_STATE_FAILED", { moment, text: event.message }));
+    case "failed": {
+      const text = event.message.slice(0, failureCharsMax).toWellFormed(); // it must fit whatever the task holds
+      return changed(ended(withUsage(record, event.usage), "TASK_STATE_FAILED", { moment, text }));
+    }
     case "deadline passed":
       return changed(ended(record, "TASK_STATE_FAILED", { moment, text: `stopped after ${event.limit}` }));
     default:
@@ -224,6 +239,34 @@ function onRunEvent(record: TaskRecord, event: RunEvent, moment: Moment): TaskDe
 /** T17: says whether a sweep may forget this task: terminal, and no webhook still to be told. */
 export function isForgettable(record: TaskRecord): boolean {
   return isTerminal(record.task.status.state) && record.pushes.every((push) => push.state !== "active");
+}
+
+/**
+ * Says whether an event carries something of any length into the record. Others add a status and short texts of ours, and
+ * must always fit (`CommitOptions.bringsContent`).
+ */
+export function bringsContent(event: TaskEvent): boolean {
+  switch (event.kind) {
+    case "file sent":
+    case "asked":
+    case "answered":
+    case "message":
+      return true;
+    case "cancel asked":
+      return event.text !== undefined && event.text !== "";
+    default:
+      return false;
+  }
+}
+
+/** Bytes of the files among artifacts. */
+export function artifactBytes(artifacts: readonly ArtifactJson[] = []): number {
+  let bytes = 0;
+  for (const { raw } of artifacts.flatMap(({ parts }) => parts)) {
+    if (typeof raw === "string") bytes += Math.floor(raw.length * 3 / 4); // base64, at most 2 bytes more than it holds
+    else bytes += raw?.bytes ?? 0;
+  }
+  return bytes;
 }
 
 /** @throws {RangeError} If `next` cannot follow `record`: a bug of who decided it. */

@@ -18,7 +18,8 @@ export interface StoredRecord {
 /**
  * The task files: `tasks/<taskId>.json` and, beside it, `<taskId>.blobs/` (data-model.md 5).
  *
- * A file that does not parse, or is of a newer format, is as if absent, and is never written over.
+ * A file that does not parse, or is of a newer format, is as if absent, and is never written over. What is in the place of
+ * a file and is none, a folder or a link, is put aside when the task is written.
  */
 export class RecordFiles {
   readonly #disk: Disk;
@@ -87,10 +88,14 @@ export class RecordFiles {
     return this.#unsure.has(id);
   }
 
-  /** Gives what is at the path of a task another name, so that it is kept when the task is written. */
+  /** Gives what is at the path of a task another name, `….bad` or one like it, so that it is kept when the task is written. */
   async putAside(id: TaskId): Promise<void> {
     const path = this.path(id);
-    if (this.#disk.linkStampSync(path) !== undefined) await this.#disk.rename(path, `${path}.bad`);
+    if (this.#disk.linkStampSync(path) === undefined) return;
+    const isTaken = this.#disk.linkStampSync(`${path}.bad`) !== undefined;
+    const aside = isTaken ? `${path}.${this.#random.hex(4)}.bad` : `${path}.bad`;
+    await this.#disk.rename(path, aside);
+    logger.warning("Put what was at the path of task {id} aside as {aside}", { id, aside });
   }
 
   /** Removes the file and the blobs of a task. */
@@ -104,6 +109,8 @@ export class RecordFiles {
   }
 
   async #replace(id: TaskId, text: string): Promise<void> {
+    const there = this.#disk.linkStampSync(this.path(id));
+    if (there !== undefined && there.kind !== "file") await this.putAside(id);
     await writeAtomically(this.#disk, this.path(id), { text, random: this.#random, syncFolder: false });
   }
 

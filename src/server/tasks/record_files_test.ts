@@ -69,6 +69,25 @@ Deno.test("RecordFiles commit() leaves no file of a new task that could not be m
   strictEqual(test.files.isUnsure(id), false);
 });
 
+const inTheWay: readonly { name: string; put: (path: string) => void; kept: "isDirectory" | "isSymlink" }[] = [
+  { name: "a folder", put: (path) => Deno.mkdirSync(`${path}/x`, { recursive: true }), kept: "isDirectory" },
+  { name: "a link", put: (path) => Deno.symlinkSync("nowhere", path), kept: "isSymlink" },
+];
+for (const { name, put, kept } of inTheWay) {
+  Deno.test(`RecordFiles write() and commit() put ${name} in the place of a task's file aside [DM5 unreadable-kept]`, async () => {
+    await using test = await setUp();
+    const path = test.files.path(id);
+    put(path);
+    await write(test.files, record);
+    Deno.removeSync(path);
+    put(path);
+    await test.files.commit(next, JSON.stringify(next), { before: record, onDurable: () => {} });
+    deepStrictEqual((await test.files.read(id))?.record, next);
+    const aside = [...Deno.readDirSync(test.folder)].filter((entry) => entry.name.endsWith(".bad"));
+    deepStrictEqual(aside.map((entry) => entry[kept]), [true, true]);
+  });
+}
+
 Deno.test("BlobFiles put() waits for a sweep of its task, which would take what it makes [DM5 blobs]", async () => {
   await using test = await setUp();
   const folder = test.files.blobFolder(id);

@@ -28,6 +28,8 @@ export interface TaskRecord {
   readonly run: RunState | null;
   readonly pushes: readonly PushState[];
   readonly dedupe?: DedupeKey;
+  /** Of the messages that went on with the task and asked for it; those that have not run out. */
+  readonly continued?: readonly DedupeKey[];
   readonly parent?: { readonly workspace: string; readonly taskId: TaskId };
   readonly children?: readonly { readonly agent: string; readonly taskId: string }[];
   readonly usage?: Usage;

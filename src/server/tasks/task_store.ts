@@ -8,16 +8,17 @@ import type { DedupeKey, Fence, Rev, TaskRecord } from "./task_record.ts";
  *
  * Durable means: survives `kill -9` at any instant, and a loss of power when the store is opened so. A promise of this
  * interface resolves only when what it says is durable. No method judges liveness by what this process happens to run:
- * only a lease says so. What cannot be stored rejects with `StorageFull`, what is too long
- * with `RecordTooLarge`; then nothing changed.
+ * only a lease says so. What cannot be stored rejects with `StorageFull`, content that is too
+ * long with `RecordTooLarge`; then nothing changed.
  */
 export interface TaskStore extends AsyncDisposable {
   /**
    * Stores revision 1. With a dedupe key that is in use: the task of that key, or `conflict` when the body differs; check
    * and insert are one step. `full`: the caller's tasks are at their limit and none can be pruned, or no room is left.
-   * `onDurable` runs in the step that makes the task visible.
    */
-  create(record: TaskRecord, onDurable?: () => void): Promise<Created>;
+  create(record: TaskRecord, options?: CreateOptions): Promise<Created>;
+  /** Says whether so much room is left that messages may be taken: without it `create` is `full`. May be a second old. */
+  hasRoom(): Promise<boolean>;
   /** The task that a send with this key would get instead of a new one; the check of `create`, without the insert. */
   duplicateOf(caller: CallerName, key: DedupeKey): Promise<Duplicate | undefined>;
   /** Undefined for unknown, unreadable and another caller's task alike. */
@@ -71,8 +72,21 @@ export type Created = { readonly kind: "created" } | Duplicate | {
 /** A dedupe key that is in use: by the same message, or by another one. */
 export type Duplicate = { readonly kind: "duplicate"; readonly taskId: TaskId } | { readonly kind: "conflict" };
 
+/** What goes with a new task. */
+export interface CreateOptions {
+  /** Runs in the step that makes the task visible. Must not throw. */
+  readonly onDurable?: () => void;
+  /** Told of each old task that was removed to make room, whatever becomes of the new one; waited for. Must not reject. */
+  readonly onPruned?: (record: TaskRecord) => Promise<void>;
+}
+
 /** What goes with a commit, in the same step. */
 export interface CommitOptions {
+  /**
+   * Something came in with `next` that may be any length, so it may be too long, as a new task may. All other commits are
+   * let through: whatever a task holds, it can be ended.
+   */
+  readonly bringsContent?: boolean;
   /** Commits as the run with this fence. Absent for what is not the run's own: a cancel, a sweep. */
   readonly as?: Fence;
   /** Given up in the same step: who sees the record finds its context free. */
@@ -151,6 +165,11 @@ export class StorageFull extends Error {
 /** Nothing was stored: the record would be longer than a record may be (data-model.md 5). Trying again is no use. */
 export class RecordTooLarge extends Error {
   override readonly name = "RecordTooLarge";
+}
+
+/** Thrown when the index is not there in time: a `ListTasks` soon after a start over very many tasks. */
+export class IndexNotReady extends Error {
+  override readonly name = "IndexNotReady";
 }
 
 /** One text for a context, as a key of maps. A contextId holds no "/". */

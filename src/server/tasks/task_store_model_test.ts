@@ -6,7 +6,7 @@ import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import { type State, states } from "@/protocol/task.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import { nextTask, type TaskEvent } from "./lifecycle.ts";
-import { MemoryTaskStore } from "./memory_task_store.ts";
+import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { Fence, RunId, TaskRecord } from "./task_record.ts";
 import type { FollowItem, Lease, TaskStore } from "./task_store.ts";
 
@@ -73,7 +73,10 @@ function create({ random, now, ...world }: World): Step {
   return async ({ store, leases }) => {
     const fence = leases.get(leaseName(caller, contextId))?.fence ?? 0;
     const seen: string[] = [];
-    return [await store.create(sampleTask({ ...options, fence }), () => void seen.push("durable")), seen];
+    return [
+      await store.create(sampleTask({ ...options, fence }), { onDurable: () => void seen.push("durable") }),
+      seen,
+    ];
   };
 }
 

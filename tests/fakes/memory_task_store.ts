@@ -2,18 +2,19 @@ import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { BlobRef } from "@/protocol/task.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
-import { Leases } from "./leases.ts";
-import { requireSuccessor } from "./lifecycle.ts";
-import { PushClaims } from "./push_claims.ts";
-import { storableText } from "./record_json.ts";
-import { TaskFeed } from "./task_feed.ts";
-import { TaskIndex } from "./task_index.ts";
-import { StorageFull } from "./task_store.ts";
-import type { Fence, Rev, TaskRecord } from "./task_record.ts";
+import { Leases } from "@/server/tasks/leases.ts";
+import { requireSuccessor } from "@/server/tasks/lifecycle.ts";
+import { PushClaims } from "@/server/tasks/push_claims.ts";
+import { storableText } from "@/server/tasks/record_json.ts";
+import { TaskFeed } from "@/server/tasks/task_feed.ts";
+import { TaskIndex } from "@/server/tasks/task_index.ts";
+import { StorageFull } from "@/server/tasks/task_store.ts";
+import type { Fence, Rev, TaskRecord } from "@/server/tasks/task_record.ts";
 import type {
   CommitOptions,
   ContextKey,
   Created,
+  CreateOptions,
   DuePush,
   Duplicate,
   Lease,
@@ -21,7 +22,7 @@ import type {
   Progress,
   TaskPage,
   TaskStore,
-} from "./task_store.ts";
+} from "@/server/tasks/task_store.ts";
 
 /** What a test can put before a change becomes visible: an order, or a failure. */
 export type BeforeCommit = (next: TaskRecord) => Promise<void> | void;
@@ -34,6 +35,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #clock: Clock;
   readonly #storedTasksMax: number;
   readonly #beforeCommit: BeforeCommit;
+  readonly #isRoomLeft: () => boolean;
   readonly #records = new Map<TaskId, TaskRecord>();
   readonly #blobs = new Map<TaskId, Map<string, Uint8Array<ArrayBuffer>>>();
   readonly #claims = new PushClaims();
@@ -41,16 +43,21 @@ export class MemoryTaskStore implements TaskStore {
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
 
-  constructor(options: { clock: Clock; storedTasksMax?: number; beforeCommit?: BeforeCommit }) {
+  /** `isRoomLeft` false: no message is to be taken. */
+  constructor(
+    options: { clock: Clock; storedTasksMax?: number; beforeCommit?: BeforeCommit; isRoomLeft?: () => boolean },
+  ) {
     this.#clock = options.clock;
     this.#storedTasksMax = options.storedTasksMax ?? 10_000;
     this.#beforeCommit = options.beforeCommit ?? (() => {});
+    this.#isRoomLeft = options.isRoomLeft ?? (() => true);
     this.#leases = new Leases({ clock: options.clock, firstFence: 1 as Fence });
   }
 
-  async create(record: TaskRecord, onDurable?: () => void): Promise<Created> {
+  async create(record: TaskRecord, { onDurable, onPruned }: CreateOptions = {}): Promise<Created> {
+    if (!this.#isRoomLeft()) return { kind: "full", of: "disk" };
     try {
-      await this.#before(record);
+      await this.#before(record, { bringsContent: true });
     } catch (error) {
       if (error instanceof StorageFull) return { kind: "full", of: "disk" };
       throw error;
@@ -58,15 +65,21 @@ export class MemoryTaskStore implements TaskStore {
     const { caller, dedupe } = record;
     const duplicate = dedupe && this.#index.duplicateOf(caller, dedupe, this.#clock.now());
     if (duplicate !== undefined) return duplicate;
+    let pruned: TaskRecord | undefined;
     if (this.#index.count(caller) >= this.#storedTasksMax) {
       const oldest = this.#index.oldestForgettable(caller);
       if (oldest === undefined) return { kind: "full", of: "tasks" };
-      this.#forget(oldest);
+      pruned = this.#forget(oldest);
     }
     this.#records.set(record.task.id, record);
     this.#index.put(record);
     onDurable?.();
+    if (pruned !== undefined) await onPruned?.(pruned);
     return { kind: "created" };
+  }
+
+  hasRoom(): Promise<boolean> {
+    return Promise.resolve(this.#isRoomLeft());
   }
 
   duplicateOf(caller: CallerName, key: Parameters<TaskStore["duplicateOf"]>[1]): Promise<Duplicate | undefined> {
@@ -83,7 +96,7 @@ export class MemoryTaskStore implements TaskStore {
     next: TaskRecord,
     options: CommitOptions = {},
   ): Promise<"committed" | "stale" | "fenced"> {
-    await this.#before(next);
+    await this.#before(next, { bringsContent: false, ...options });
     const record = this.#records.get(next.task.id);
     if (record?.rev !== expected) return "stale";
     requireSuccessor(record, next);
@@ -190,8 +203,8 @@ export class MemoryTaskStore implements TaskStore {
     return Promise.resolve(this.#feed.close());
   }
 
-  async #before(next: TaskRecord): Promise<void> {
-    storableText(next); // throws when it is too long
+  async #before(next: TaskRecord, { bringsContent }: { readonly bringsContent: boolean }): Promise<void> {
+    storableText(next, { bringsContent }); // throws when it is too long
     try {
       await this.#beforeCommit(next);
     } catch (error) {
@@ -199,12 +212,14 @@ export class MemoryTaskStore implements TaskStore {
     }
   }
 
-  #forget(id: TaskId): void {
-    this.#claims.committed(this.#records.get(id)!, undefined);
+  #forget(id: TaskId): TaskRecord {
+    const record = this.#records.get(id)!;
+    this.#claims.committed(record, undefined);
     this.#records.delete(id);
     this.#blobs.delete(id);
     this.#index.remove(id);
     this.#feed.removed(id);
+    return record;
   }
 
   #all(ids: readonly TaskId[]): readonly TaskRecord[] {

@@ -2,8 +2,8 @@ import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { ann, answered, sampleTask } from "@tests/fakes/sample_tasks.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { taskStoreSuite } from "@tests/suites/task_store_suite.ts";
-import { MemoryTaskStore } from "./memory_task_store.ts";
-import { StorageFull } from "./task_store.ts";
+import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
+import { StorageFull } from "@/server/tasks/task_store.ts";
 
 taskStoreSuite("MemoryTaskStore", (options) => {
   const clock = createTestClock();
