@@ -186,7 +186,7 @@ function* checkName({ path, code }: File, tree: Tree): Generator<string> {
   if (path.startsWith("src/") && folderNameOf(path) === undefined) {
     yield `${path}: a loose file, or an unknown folder; nothing says what it may import; move it, or add it to scripts/tidy.ts`;
   }
-  if (/\bDeno\.test\b/.test(code) && !isTest(path) && !path.startsWith("tests/fakes/")) {
+  if (/\bDeno\.test\b/.test(code) && !isTest(path) && !/^tests\/(fakes|suites)\//.test(path)) {
     yield `${path}: tests in a file that is not named so; they do not run; name it _test.ts`;
   }
   if (isTest(path) && !path.startsWith("tests/") && sourceOf(path, tree) === undefined) {

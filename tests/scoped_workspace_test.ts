@@ -2,7 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 
-Deno.test("every file of a workspace is used with the rights of the host: one folder, no prompt [§4 permission-scoped]", async () => {
+Deno.test("every file of a workspace is used with the rights of the host: one folder, no prompt [§4 scoped]", async () => {
   await using folder = await makeTempFolder();
   await Deno.mkdir(`${folder.path}/.volcanic`);
   await Deno.symlink("/etc", `${folder.path}/out`);

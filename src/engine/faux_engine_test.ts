@@ -52,7 +52,11 @@ const allTools: SessionTools = {
 };
 
 const rows: readonly { name: string; message: string; tools?: SessionTools; events: readonly EngineEvent[] }[] = [
-  { name: "echoes a message", message: "hello\n\nthere", events: [text("hello\n\nthere"), answered("hello\n\nthere")] },
+  {
+    name: "echoes a message [§8 faux-echo]",
+    message: "hello\n\nthere",
+    events: [text("hello\n\nthere"), answered("hello\n\nthere")],
+  },
   { name: "answers an empty message with nothing", message: "", events: [answered("")] },
   {
     name: "say: joins lines with a line break",

@@ -5,7 +5,7 @@ import { fauxVocabulary } from "./faux_vocabulary.ts";
 
 const guide = await Deno.readTextFile(new URL("../../docs/guides/faux.md", import.meta.url));
 
-Deno.test("docs/guides/faux.md has the vocabulary's table [§8 faux-vocabulary-written]", () => {
+Deno.test("docs/guides/faux.md has the vocabulary's table [§8 faux-vocabulary]", () => {
   const cell = (text: string) => text.replaceAll("|", "\\|");
   const rows = fauxVocabulary.map(({ word, argument, does, example }) =>
     [argument === "" ? `\`${word}\`` : `\`${word}: ${argument}\``, `${does}.`, `\`${example}\``].map(cell)
@@ -23,7 +23,7 @@ const blocks = [
 ok(blocks.length >= 8 && blocks.length % 2 === 0);
 
 for (let index = 0; index < blocks.length; index += 2) {
-  Deno.test(`docs/guides/faux.md example ${index / 2 + 1} is answered as shown [§8 faux-vocabulary-written]`, async () => {
+  Deno.test(`docs/guides/faux.md example ${index / 2 + 1} is answered as shown [§8 faux-vocabulary]`, async () => {
     const engine = createFauxEngine({ clock: createTestClock() });
     const conversation = { turns: [], note: () => Promise.resolve() };
     const session = await engine.open({ scope: "ws-owner", trust: "owner", conversation });

@@ -14,7 +14,7 @@ const forms: readonly (readonly [name: string, text: string, standard: string])[
   ["broken into lines", "aGVs\r\nbG8=\n", "aGVsbG8="],
 ];
 for (const [name, text, standard] of forms) {
-  Deno.test(`normalizeBase64() gives ${name} base64 in its standard form [§5.6 base64-forms]`, () => {
+  Deno.test(`normalizeBase64() gives ${name} base64 in its standard form [§5.6 base64]`, () => {
     strictEqual(normalizeBase64(text), standard);
   });
 }
@@ -33,11 +33,10 @@ const bad: readonly (readonly [name: string, text: string])[] = [
   ["a data URL", "data:text/plain;base64,aGk="],
 ];
 for (const [name, text] of bad) {
-  Deno.test(`normalizeBase64() refuses ${name} [§5.6 base64-invalid]`, () =>
-    strictEqual(normalizeBase64(text), undefined));
+  Deno.test(`normalizeBase64() refuses ${name} [§5.6 base64]`, () => strictEqual(normalizeBase64(text), undefined));
 }
 
-Deno.test("normalizeBase64() keeps every byte, in all four forms, for 1,000 random contents [§5.6 base64-forms]", () => {
+Deno.test("normalizeBase64() keeps every byte, in all four forms, for 1,000 random contents [§5.6 base64]", () => {
   const random = createSeededRandom(4);
   for (let n = 0; n < 1000; n++) {
     const bytes = Uint8Array.fromHex(random.hex(random.below(70)));

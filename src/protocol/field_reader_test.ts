@@ -17,7 +17,7 @@ function violations(json: unknown, how: (fields: FieldReader) => unknown): reado
 
 const text = { charsMax: 10 };
 
-Deno.test("FieldReader reads both spellings [§5.8 snake-case, P11]", () => {
+Deno.test("FieldReader reads both spellings [§5.1 proto-json, P11]", () => {
   const both = [{ contextId: "c" }, { context_id: "c" }, { contextId: null, other: 1 }];
   deepStrictEqual(both.map((json) => read(json, (fields) => fields.text("contextId", text))), ["c", "c", undefined]);
   strictEqual(
@@ -26,7 +26,7 @@ Deno.test("FieldReader reads both spellings [§5.8 snake-case, P11]", () => {
   );
 });
 
-Deno.test("FieldReader refuses both spellings at once, naming the field once [§5.1 both-spellings]", () => {
+Deno.test("FieldReader refuses both spellings at once, naming the field once [§5.1 proto-json]", () => {
   deepStrictEqual(
     violations({ a: { contextId: "c", context_id: "c" } }, (fields) => {
       const inner = fields.nested("a")!;

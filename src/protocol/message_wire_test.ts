@@ -40,7 +40,7 @@ Deno.test("readMessage() keeps what is set in camelCase, and nothing else", () =
   deepStrictEqual(parse({ ...minimal, kind: "message", final: true, context_id: null, metadata: null }), minimal);
 });
 
-Deno.test("readMessage() reads snake_case names and enum numbers [§5.8 snake-case]", () => {
+Deno.test("readMessage() reads snake_case names and enum numbers [§5.1 proto-json]", () => {
   const message = {
     message_id: "m1",
     role: 1,
@@ -85,8 +85,7 @@ const parts: readonly (readonly [name: string, part: unknown, gives: unknown])[]
   ["data that has parts of its own", { data: { parts: Array(300).fill(1) } }, { data: { parts: Array(300).fill(1) } }],
 ];
 for (const [name, part, gives] of parts) {
-  Deno.test(`readMessage() takes ${name} [§5.6 base64-forms, §5.6 data-urls]`, () =>
-    deepStrictEqual(partOf(part), gives));
+  Deno.test(`readMessage() takes ${name} [§5.6 base64, §5.6 data-urls]`, () => deepStrictEqual(partOf(part), gives));
 }
 
 const oneOf = "must have exactly one of text, raw, url, data, and has";
@@ -100,8 +99,8 @@ const badParts: readonly (readonly [id: string, part: unknown, field: string, de
   ["S5", null, "parts[0]", "must be an object, got nothing"],
   ["S5", "hi", "parts[0]", "must be an object, got a string"],
   ["S5", { text: 1 }, "parts[0].text", "must be a string, got a number"],
-  ["§5.6 base64-invalid", { raw: "a*b" }, "parts[0].raw", "must be base64, standard or URL-safe"],
-  ["§5.6 base64-invalid", { raw: [1, 2] }, "parts[0].raw", "must be a string, got an array"],
+  ["§5.6 base64", { raw: "a*b" }, "parts[0].raw", "must be base64, standard or URL-safe"],
+  ["§5.6 base64", { raw: [1, 2] }, "parts[0].raw", "must be a string, got an array"],
   ["§5.6 data-urls", { url: "data:;base64,*" }, "parts[0].url", "must be a data: URL that can be decoded"],
   ["S5", { url: "example.com/a" }, "parts[0].url", "must be an absolute URL"],
   ["S5", { url: "" }, "parts[0].url", "must not be blank"],

@@ -102,7 +102,7 @@ for (const value of [-1, 1.5, "1", null, true, [], {}, 2 ** 53, Infinity]) {
   });
 }
 
-Deno.test("readSendMessage() reads the wish to dedupe from the request before the message [§5.5 dedupe-asked]", () => {
+Deno.test("readSendMessage() reads the wish to dedupe from the request before the message [§5.5 dedupe]", () => {
   const dedupe = (request: unknown, own: unknown) =>
     readRequest({
       message: { ...message, metadata: own === undefined ? {} : { "volcanic.dedupe": own } },

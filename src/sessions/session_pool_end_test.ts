@@ -85,7 +85,7 @@ Deno.test("SessionPool closes while the end of a turn cannot be written [SM7 sto
   rule.end();
 });
 
-Deno.test("turn() does not wait for the end of a turn whose engine broke [SM3 turning]", async () => {
+Deno.test("turn() does not wait for the end of a turn whose engine broke [SM3 turning-breaks]", async () => {
   const engine = createScriptedEngine({
     turn: () => {
       throw new TypeError("bug");

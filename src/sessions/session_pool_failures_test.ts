@@ -69,7 +69,7 @@ const broken: readonly { name: string; script: EngineScript; cause: RegExp }[] =
 ];
 
 for (const { name, script, cause } of broken) {
-  Deno.test(`turn() ends failed, once, and kills the session when the engine ${name} [SM3 turning]`, async () => {
+  Deno.test(`turn() ends failed, once, and kills the session when the engine ${name} [SM3 turning-breaks]`, async () => {
     const engine = createScriptedEngine(script);
     await using setting = await makePool({ engine });
     const outcome = endOf(await setting.play("x"));
@@ -202,7 +202,7 @@ Deno.test("leaving a turn's iteration kills the session [SM4 closed]", async () 
   deepStrictEqual((await endLines(setting))[0], ["failed", "stopped"]);
 });
 
-Deno.test("turn() tries an engine that is not available once more after 1 s [SM3 opening]", async () => {
+Deno.test("turn() tries an engine that is not available once more after 1 s [SM3 opening-unavailable]", async () => {
   let failures = 1;
   const engine = createScriptedEngine({
     open: () => failures-- > 0 ? Promise.reject(new EngineUnavailable("No box")) : Promise.resolve(),
@@ -224,7 +224,7 @@ Deno.test("turn() tries an engine that is not available once more after 1 s [SM3
   deepStrictEqual(await setting.outcome("x"), answered(""));
 });
 
-Deno.test("turn() does not try again what failed otherwise [SM3 opening]", async () => {
+Deno.test("turn() does not try again what failed otherwise [SM3 opening-unavailable]", async () => {
   const engine = createScriptedEngine({ open: () => Promise.reject(new TypeError("bug")) });
   await using setting = await makePool({ engine });
   const outcome = await setting.outcome("x");
@@ -233,7 +233,7 @@ Deno.test("turn() does not try again what failed otherwise [SM3 opening]", async
   strictEqual(engine.log.length, 1);
 });
 
-Deno.test("turn() ends failed when the session does not open in 60 s, and the next one opens anew [SM3 opening]", async () => {
+Deno.test("turn() ends failed when the session does not open in 60 s, and the next one opens anew [SM3 opening-late, SM4 opening-fails]", async () => {
   const { promise: opens, resolve } = Promise.withResolvers<void>();
   let openings = 0;
   const engine = createScriptedEngine({ open: () => ++openings === 1 ? opens : Promise.resolve() });
@@ -254,7 +254,7 @@ Deno.test("turn() ends failed when the session does not open in 60 s, and the ne
   deepStrictEqual(await setting.outcome("z"), answered("")); // what came late was killed, and nothing else
 });
 
-Deno.test("a session that nobody waits for may take 60 s to open, and no longer [SM3 opening]", async () => {
+Deno.test("a session that nobody waits for may take 60 s to open, and no longer [SM3 opening-late]", async () => {
   const engine = createScriptedEngine({ open: () => new Promise(() => {}) });
   await using setting = await makePool({ engine });
   const first = await start(setting, "x");
@@ -269,7 +269,7 @@ Deno.test("a session that nobody waits for may take 60 s to open, and no longer 
   strictEqual(setting.pool.size, 0);
 });
 
-Deno.test("turn() gives a session up whose transcript does not even open in 60 s [SM3 opening]", async () => {
+Deno.test("turn() gives a session up whose transcript does not even open in 60 s [SM3 opening-late]", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   await using setting = await makePool();
   setting.disk.rule({ on: "openAppend", path: scope, until: promise, times: 1 });
@@ -284,7 +284,7 @@ Deno.test("turn() gives a session up whose transcript does not even open in 60 s
   deepStrictEqual(await setting.outcome("recall"), answered("0 turns before this one"));
 });
 
-Deno.test("turn() is aborted while the session opens; kill() ends what opens late [SM3 opening]", async () => {
+Deno.test("turn() is aborted while the session opens; kill() ends what opens late [SM3 turning abort]", async () => {
   const { promise: opens, resolve } = Promise.withResolvers<void>();
   const engine = createScriptedEngine({ open: () => opens });
   await using setting = await makePool({ engine });
@@ -302,7 +302,7 @@ Deno.test("turn() is aborted while the session opens; kill() ends what opens lat
   deepStrictEqual((await setting.lines()).map(({ kind }) => kind), ["open"]);
 });
 
-Deno.test("turn() ends failed when the instructions cannot be read [SM4 turning]", async () => {
+Deno.test("turn() ends failed when the instructions cannot be read [SM4 instructions-fresh]", async () => {
   let reads = 0;
   const readInstructions = () => ++reads === 1 ? Promise.reject(new Error("EACCES")) : Promise.resolve("");
   await using setting = await makePool({ readInstructions });

@@ -78,7 +78,7 @@ Deno.test("closeCaller() closes a session that opens for a turn that was aborted
   deepStrictEqual([closed(), setting.pool.size], [[scope], 0]);
 });
 
-Deno.test("removeTranscript() leaves a scope whose session is open, and forgets the others [§7 KeepFor]", async () => {
+Deno.test("removeTranscript() leaves a scope whose session is open, and forgets the others [§7 retention]", async () => {
   await using setting = await makePool({ idleMs: 1000 });
   const files = [`${scope}.jsonl`];
   await setting.play("hello");
@@ -88,7 +88,7 @@ Deno.test("removeTranscript() leaves a scope whose session is open, and forgets 
   deepStrictEqual(await setting.outcome("recall"), answered("0 turns before this one"));
 });
 
-Deno.test("turn() waits while the transcript of its scope is removed [§7 KeepFor]", async () => {
+Deno.test("turn() waits while the transcript of its scope is removed [§7 retention]", async () => {
   await using setting = await makePool({ idleMs: 1000 });
   await setting.play("hello");
   await setting.clock.advance(1000);
@@ -103,7 +103,7 @@ Deno.test("turn() waits while the transcript of its scope is removed [§7 KeepFo
   strictEqual((await setting.lines()).length, 3);
 });
 
-Deno.test("removeTranscript() rejects when the disk refuses, and the scope stays usable [§7 KeepFor]", async () => {
+Deno.test("removeTranscript() rejects when the disk refuses, and the scope stays usable [§7 retention]", async () => {
   await using setting = await makePool({ idleMs: 1000 });
   await setting.play("hello");
   await setting.clock.advance(1000);

@@ -6,7 +6,7 @@ import type { EngineEvent, Prompt } from "@/engine/engine.ts";
 const signal = new AbortController().signal;
 const answered = (text: string, truncated = false) => ({ kind: "answered", text, truncated });
 
-Deno.test("turn() opens a session, forwards its events, ends once [SM4 closed-turn]", async () => {
+Deno.test("turn() opens a session, forwards its events, ends once [SM3 turning end]", async () => {
   await using setting = await makePool();
   const { play } = setting;
   const events = await play("notice: hm\ntool: search two files\nmessage\nhello\nusage: 5 6\ntruncated");
@@ -27,7 +27,7 @@ Deno.test("turn() opens a session, forwards its events, ends once [SM4 closed-tu
   deepStrictEqual([end!.text, end!.truncated, end!.usage], ["hello", true, { inputTokens: 5, outputTokens: 6 }]);
 });
 
-Deno.test("turn() has the turn line on disk before the engine sees the prompt [DM7 flushed-at-turn]", async () => {
+Deno.test("turn() has the turn line on disk before the engine sees the prompt [SM4 turning]", async () => {
   let atTurn: readonly string[] = [];
   const engine = createScriptedEngine({
     turn: async function* (): AsyncGenerator<EngineEvent> {
@@ -54,7 +54,7 @@ Deno.test("turn() yields the end once it is on disk, and the scope takes the nex
   strictEqual((await setting.lines())[2]!.question, "Which?");
 });
 
-Deno.test("turn() keeps the conversation of a scope, and of no other [§5.4]", async () => {
+Deno.test("turn() keeps the conversation of a scope, and of no other [§5.4 one-session-a-context]", async () => {
   await using setting = await makePool();
   await setting.play("hello");
   const other = { scope: "ws-a2a-bob_c1", caller: "bob" };
@@ -63,7 +63,7 @@ Deno.test("turn() keeps the conversation of a scope, and of no other [§5.4]", a
   strictEqual(setting.pool.size, 2);
 });
 
-Deno.test("turn() resumes from the transcript after the session was evicted [§5.4 resume]", async () => {
+Deno.test("turn() resumes from the transcript after the session was evicted [§5.4 resume, §5.4 idle-eviction]", async () => {
   await using setting = await makePool();
   await setting.play("hello");
   await setting.clock.advance(30 * 60 * 1000);
@@ -163,7 +163,7 @@ Deno.test("turn() takes its tools back at the end [§8 tools-lent-for-a-turn]", 
   deepStrictEqual(sent, ["a.txt"]);
 });
 
-Deno.test("turn() throws RangeError while another one runs in the scope [§5.4 one-at-a-time]", async () => {
+Deno.test("turn() throws RangeError while another one runs in the scope [SM4 one-open]", async () => {
   await using setting = await makePool();
   const { pool, request, clock } = setting;
   const first = setting.play("wait: 1s\ndone");
@@ -233,7 +233,7 @@ Deno.test("SessionPool keeps sessions open when the idle time is 0 [§7]", async
   strictEqual(setting.pool.size, 1);
 });
 
-Deno.test("SessionPool closes the longest idle session of a caller over its cap [§7 sessions-a-caller]", async () => {
+Deno.test("SessionPool closes the longest idle session of a caller over its cap [§7 sessions-a-caller, SM4 least-recent]", async () => {
   const { promise: goOn, resolve } = Promise.withResolvers<void>();
   const engine = createScriptedEngine({
     turn: async function* (prompt): AsyncGenerator<EngineEvent> {

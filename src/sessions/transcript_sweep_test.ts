@@ -46,7 +46,7 @@ async function sweep(
 
 const scope = callerScope(alice, "c1");
 
-Deno.test("sweepTranscripts() removes all files of an old conversation, the newest last [§7 KeepFor]", async () => {
+Deno.test("sweepTranscripts() removes all files of an old conversation, the newest last [§7 retention]", async () => {
   const parts = [`${scope}.jsonl`, `${scope}.10.jsonl`, `${scope}.2.jsonl`, `${scope}.1.jsonl`];
   const { removed, order, left } = await sweep(Object.fromEntries(parts.map((name) => [name, "old"])));
   deepStrictEqual([removed, left], [1, []]);
@@ -64,13 +64,13 @@ const kept: readonly { name: string; files: Parameters<typeof sweep>[0]; setting
   { name: "what is none of ours", files: { "notes.jsonl": "old", "x.txt": "old", [`${scope}.jsonl.bad`]: "old" } },
 ];
 for (const { name, files, setting } of kept) {
-  Deno.test(`sweepTranscripts() keeps ${name} [§7 KeepFor]`, async () => {
+  Deno.test(`sweepTranscripts() keeps ${name} [§7 retention]`, async () => {
     const { removed, left } = await sweep(files, setting);
     deepStrictEqual([removed, left], [0, Object.keys(files).sort()]);
   });
 }
 
-Deno.test("sweepTranscripts() goes on after one that cannot be removed [§7 KeepFor]", async () => {
+Deno.test("sweepTranscripts() goes on after one that cannot be removed [§7 retention]", async () => {
   const { removed, left } = await sweep({ "ws-a2a-a_c.jsonl": "old", "ws-a2a-b_c.jsonl": "old" }, { code: "EIO" });
   deepStrictEqual([removed, left.length], [1, 1]);
 });
@@ -82,7 +82,7 @@ Deno.test("sweepTranscripts() finds nothing in a folder that is missing", async 
   strictEqual(await sweepTranscripts({ disk, folder: "/nowhere/at-all", before, hasTasks, sessions }), 0);
 });
 
-Deno.test("sweepTranscripts() and a pool: an old conversation goes, and its scope begins anew [§7 KeepFor]", async () => {
+Deno.test("sweepTranscripts() and a pool: an old conversation goes, and its scope begins anew [§7 retention]", async () => {
   await using setting = await makePool({ idleMs: 1000 });
   await setting.play("hello");
   const folder = setting.disk.log.find((entry) => entry.startsWith("list "))!.slice(5);

@@ -173,7 +173,7 @@ Deno.test("Transcripts.open() closes a turn without an end as failed, server res
   await third.close();
 });
 
-Deno.test("Transcripts.open() leaves damaged lines out and keeps the others [DM7 recovery]", async () => {
+Deno.test("Transcripts.open() leaves damaged lines out and keeps the others [SM4 closed]", async () => {
   await using place = await makePlace();
   const first = await place.transcripts.open(opening(1));
   await first.beginTurn(fields);
@@ -273,7 +273,7 @@ Deno.test("Transcript scrubs before it writes, and remembers the scrubbed text [
 });
 
 for (const code of ["ENOSPC", "EIO"]) {
-  Deno.test(`Transcript rejects with ${code} and leaves nothing torn behind [DM0 write-j]`, async () => {
+  Deno.test(`Transcript rejects with ${code} and leaves nothing torn behind [DM0 write-J]`, async () => {
     await using place = await makePlace();
     const transcript = await place.transcripts.open(opening(1));
     await transcript.beginTurn(fields);
@@ -289,7 +289,7 @@ for (const code of ["ENOSPC", "EIO"]) {
   });
 }
 
-Deno.test("Transcripts.open() rejects when its line cannot be written, and can be tried again [DM0 write-j]", async () => {
+Deno.test("Transcripts.open() rejects when its line cannot be written, and can be tried again [DM0 write-J]", async () => {
   await using place = await makePlace();
   place.disk.rule({ on: "write", path: scope, code: "ENOSPC", times: 1 });
   await rejects(place.transcripts.open(opening(1)), (error) => isDiskFull(error));

@@ -28,7 +28,7 @@ Deno.test("parseAgents() reads 000's example [seed 000 agents.json]", () => {
   });
 });
 
-Deno.test("parseAgents() reads every field of ours, and shows no secret [DM3]", () => {
+Deno.test("parseAgents() reads every field of ours, and shows no secret [DM3 fields]", () => {
   const read = parse([
     {
       name: "a",
@@ -80,7 +80,7 @@ const badEntries: readonly { name: string; entry: unknown }[] = [
 ];
 
 for (const { name, entry } of badEntries) {
-  Deno.test(`parseAgents() skips an entry with ${name}, reads the others, and shows no value [DM3, threats key-references]`, () => {
+  Deno.test(`parseAgents() skips an entry with ${name}, reads the others, and shows no value [DM3 bad-entry]`, () => {
     const read = parse([{ name: "good", url }, entry]);
     deepStrictEqual(read.agents.map(({ name }) => name), ["good"]);
     strictEqual(read.skipped[0]?.number, 2);
@@ -94,7 +94,7 @@ Deno.test("parseAgents() keeps the first of two entries with one name [seed 000 
   deepStrictEqual(problems, ['Skipped entry 2 "x" of agents.json: an earlier entry has its name']);
 });
 
-Deno.test("AgentsFile.read(): a missing file is no agents, a malformed one is said to be [seed 000 agents.json]", async () => {
+Deno.test("AgentsFile.read(): a missing file is no agents, a malformed one is said to be [DM3 malformed, §4 missing-is-none]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/agents.json`;
   const file = new AgentsFile({ disk: createDisk(systemClock), clock: systemClock, path });
@@ -107,7 +107,7 @@ Deno.test("AgentsFile.read(): a missing file is no agents, a malformed one is sa
   }
 });
 
-Deno.test("addAgent() and removeAgent() edit the file, and refuse what would not be read [§3 agents, §12]", async () => {
+Deno.test("addAgent() and removeAgent() edit the file, and refuse what would not be read [DM3 fields, §12]", async () => {
   await using folder = await makeTempFolder();
   const disk = createDisk(systemClock);
   const path = `${folder.path}/.volcanic/a2a/agents.json`;

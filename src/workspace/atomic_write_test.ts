@@ -13,7 +13,7 @@ async function names(folder: string): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(folder), ({ name }) => name)).sort();
 }
 
-Deno.test("writeAtomically() writes a new 0600 file, flushes it, renames it and syncs the folder, in this order [DM0 write-A]", async () => {
+Deno.test("writeAtomically() writes a new 0600 file, flushes it, renames it and syncs the folder, in this order [DM0 write-A, §4 key-files-private]", async () => {
   await using folder = await makeTempFolder();
   const disk = createFaultyDisk(createDisk(systemClock));
   await writeAtomically(disk, `${folder.path}/a.json`, { text: "é\n", random });
@@ -43,7 +43,7 @@ for (const { on, after } of steps) {
     deepStrictEqual(await names(folder.path), ["a.json"]);
   });
 
-  Deno.test(`writeAtomically() stopped at ${on} for ever leaves the old or the new content, whole [DM0 write-A]`, async () => {
+  Deno.test(`writeAtomically() stopped at ${on} for ever leaves the old or the new content, whole [DM0 write-A, §4 atomic-writes]`, async () => {
     await using folder = await makeTempFolder();
     const path = `${folder.path}/a.json`;
     await Deno.writeTextFile(path, "old");
@@ -92,7 +92,8 @@ Deno.test("sweepTemporary() removes what crashes left and nothing else [DM0 writ
 });
 
 Deno.test({
-  name: "writeAtomically() and makeOwnedFolder() as root give what they make to the owner of the folder [DM0 write-A]",
+  name:
+    "writeAtomically() and makeOwnedFolder() as root give what they make to the owner of the folder [DM0 write-A, §4 files-belong-to-folder]",
   ignore: Deno.build.os === "windows" || Deno.uid() !== 0,
   fn: async () => {
     await using folder = await makeTempFolder();

@@ -135,7 +135,7 @@ Deno.test("CachedFile.read() with a real clock sees 300 quick edits of one size 
   deepStrictEqual(seen, Array.from({ length: 300 }, (_, index) => `${100 + index}`));
 });
 
-Deno.test("CachedFile.read() logs problems once, and again when they change, also back and forth [§4 one-warning-per-change]", async () => {
+Deno.test("CachedFile.read() logs problems once, and again when they change, also back and forth [§4 one-warning-a-change]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/a`;
   const logged: string[] = [];

@@ -46,7 +46,7 @@ Deno.test("addCaller() gives the key once, stores its hash and hint, and makes w
   ok(acceptsKey(files.read().callers[0]!, hashKey(key), files.clock.now()));
 });
 
-Deno.test("addCaller() keeps other entries and their unknown fields as they are, bad ones too [DM0 unknown-fields]", async () => {
+Deno.test("addCaller() keeps other entries and their unknown fields as they are, bad ones too [DM0 unknown-fields-kept]", async () => {
   const before = [{ name: "old", key: "k", custom: { deep: [1] } }, { name: "BAD" }, "odd"];
   await using files = await makeFiles(JSON.stringify(before));
   strictEqual((await addCaller(files.file, { name: "new", limits: { contexts: 3 } })).kind, "made");
@@ -132,7 +132,7 @@ Deno.test("addLocalCaller() lets a workspace in once [§12]", async () => {
   strictEqual((await addLocalCaller(files.file, { name: "x", workspace: "v" })).kind, "refused");
 });
 
-Deno.test("edits at once all hold [DM0 edit.lock]", async () => {
+Deno.test("edits at once all hold [§4 shared-files-locked]", async () => {
   await using files = await makeFiles();
   await Promise.all(Array.from({ length: 30 }, (_, index) => addCaller(files.file, { name: `bot-${index}` })));
   strictEqual(files.read().callers.length, 30);

@@ -31,7 +31,7 @@ Deno.test("parseCallers() reads 000's example, and hashes its key [§4, seed 000
   });
 });
 
-Deno.test("parseCallers() reads every field of ours [DM1]", () => {
+Deno.test("parseCallers() reads every field of ours [DM1 fields]", () => {
   const limits = {
     requestsPerMinute: 0,
     readsPerMinute: 1,
@@ -141,7 +141,7 @@ const malformed: readonly { name: string; text: string; why: RegExp }[] = [
 ];
 
 for (const { name, text, why } of malformed) {
-  Deno.test(`CallersFile.read() of a file that is ${name}: malformed, nobody, one problem without the key [DM1 malformed]`, async () => {
+  Deno.test(`CallersFile.read() of a file that is ${name}: malformed, nobody, one problem without the key [DM1 malformed, DM1 limits]`, async () => {
     await using folder = await makeTempFolder();
     const path = `${folder.path}/callers.json`;
     await Deno.writeTextFile(path, text);
@@ -151,7 +151,7 @@ for (const { name, text, why } of malformed) {
   });
 }
 
-Deno.test("CallersFile.read() of no file: nobody, and not malformed; an edit holds at the next call [§4 edits-hold-at-once]", async () => {
+Deno.test("CallersFile.read() of no file: nobody, and not malformed; an edit holds at the next call [§4 edits-hold-at-once, §4 missing-is-none]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/callers.json`;
   const file = new CallersFile({ disk: createDisk(systemClock), clock: systemClock, path });
@@ -164,7 +164,7 @@ Deno.test("CallersFile.read() of no file: nobody, and not malformed; an edit hol
   ok(acceptsKey(file.read().callers[0]!, hashKey("two"), systemClock.now()));
 });
 
-Deno.test("acceptsKey() takes the key, and the one before it until its time is over [DM1 previousKeyHash]", () => {
+Deno.test("acceptsKey() takes the key, and the one before it until its time is over [DM1 fields]", () => {
   const until = Date.parse("2026-10-08T12:00:00.000Z") as TimeMs;
   const caller = readCaller({
     ...{ name: "x", keyHash: hashKey("new") },

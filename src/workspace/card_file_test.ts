@@ -8,7 +8,7 @@ const parse = (json: unknown) =>
   parseCard({ kind: "bytes", bytes: new TextEncoder().encode(JSON.stringify(json)) }, "card.json");
 const skill = { id: "scheduling", name: "Scheduling", description: "...", tags: ["calendar"] };
 
-Deno.test("parseCard() reads 000's example and every other field, and drops what it does not know [DM2]", () => {
+Deno.test("parseCard() reads 000's example and every other field, and drops what it does not know [DM2 fields]", () => {
   const card = {
     ...{
       name: "Eugene's assistant",
@@ -55,7 +55,7 @@ Deno.test("parseCard() keeps the first of two skills with one id", () => {
   deepStrictEqual(parse({ skills: [skill, { ...skill, name: "other" }] }).card, { skills: [skill] });
 });
 
-Deno.test("CardFile.read() of no file is nothing; of one over 256 KiB it is malformed [DM2]", async () => {
+Deno.test("CardFile.read() of no file is nothing; of one over 256 KiB it is malformed [DM2 malformed]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/card.json`;
   const file = new CardFile({ disk: createDisk(systemClock), clock: systemClock, path });

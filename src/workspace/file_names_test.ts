@@ -34,7 +34,7 @@ const names: readonly { from: string; to: string }[] = [
 ];
 
 for (const { from, to } of names) {
-  Deno.test(`cleanFileName() makes ${JSON.stringify(to)} of ${JSON.stringify(from)} [DM11 names]`, () => {
+  Deno.test(`cleanFileName() makes ${JSON.stringify(to)} of ${JSON.stringify(from)} [DM11 names-cleaned]`, () => {
     strictEqual(cleanFileName(from), to);
     strictEqual(cleanFileName(to), to);
   });
@@ -50,7 +50,7 @@ const long: readonly { name: string; from: string; ends: string }[] = [
 ];
 
 for (const { name, from, ends } of long) {
-  Deno.test(`cleanFileName() cuts a long name to 120 bytes and keeps its extension: ${name} [DM11 names]`, () => {
+  Deno.test(`cleanFileName() cuts a long name to 120 bytes and keeps its extension: ${name} [DM11 names-cleaned]`, () => {
     const clean = cleanFileName(from);
     ok(new TextEncoder().encode(clean).length <= fileNameBytesMax);
     ok(new TextEncoder().encode(clean).length >= fileNameBytesMax - 6, clean);
@@ -78,7 +78,7 @@ for (const from of control) {
   });
 }
 
-Deno.test("cleanFileName() of other received names adds nothing [DM11 names]", () => {
+Deno.test("cleanFileName() of other received names adds nothing [DM11 names-cleaned]", () => {
   for (const name of ["report.md", "my-CLAUDE.md", "package.json", "skills.md"]) {
     strictEqual(cleanFileName(name, { received: true }), name);
   }
@@ -94,17 +94,17 @@ const unique: readonly { name: string; taken: readonly string[]; to: string }[] 
 ];
 
 for (const { name, taken, to } of unique) {
-  Deno.test(`uniqueFileName() beside ${JSON.stringify(taken)} makes ${to} of ${name} [DM11 names]`, () => {
+  Deno.test(`uniqueFileName() beside ${JSON.stringify(taken)} makes ${to} of ${name} [DM11 names-cleaned]`, () => {
     strictEqual(uniqueFileName(name, taken), to);
   });
 }
 
-Deno.test("uniqueFileName() stays within 120 bytes [DM11 names]", () => {
+Deno.test("uniqueFileName() stays within 120 bytes [DM11 names-cleaned]", () => {
   const name = `${"a".repeat(116)}.pdf`;
   strictEqual(uniqueFileName(name, [name]), `${"a".repeat(114)}-2.pdf`);
 });
 
-Deno.test("remoteTaskFolder() takes plain ids as they are and hashes all others, by agent [DM0 ids]", () => {
+Deno.test("remoteTaskFolder() takes plain ids as they are and hashes all others, by agent [DM0 ids-checked]", () => {
   strictEqual(remoteTaskFolder("a", "eff0e973-1_X"), "eff0e973-1_X");
   for (const id of ["../..", "", "a/b", "a".repeat(101), "é", ".", "con", "a b"]) {
     match(remoteTaskFolder("a", id), /^h-[0-9a-f]{32}$/);

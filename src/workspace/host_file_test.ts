@@ -9,7 +9,7 @@ const disk = createDisk(systemClock);
 const now = Date.parse("2026-10-08T12:00:00.000Z") as TimeMs;
 const start = { random: systemRandom, now, pid: 42, version: "0.1.0" };
 
-Deno.test("beginEpoch() counts starts, and each one's fences are above all earlier ones [DM10]", async () => {
+Deno.test("beginEpoch() counts starts, and each one's fences are above all earlier ones [DM10 epoch]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/host.json`;
   deepStrictEqual(await readHost(disk, path), { kind: "none" });
@@ -32,7 +32,7 @@ Deno.test("beginEpoch() counts starts, and each one's fences are above all earli
   strictEqual(third.host.epoch, 10);
 });
 
-Deno.test("writeHost() adds the address for control, and the holder's pid stays readable [DM10]", async () => {
+Deno.test("writeHost() adds the address for control, and the holder's pid stays readable [DM10 shape]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/host.json`;
   const begun = await beginEpoch(disk, path, start);
@@ -47,7 +47,7 @@ Deno.test("writeHost() adds the address for control, and the holder's pid stays 
 });
 
 for (const text of ['{"v":1,"format":2,"what":"ever"}', '{"v":2,"format":1}', '{"format":7}']) {
-  Deno.test(`beginEpoch() leaves a folder of a newer format as it is: ${text} [DM0 format]`, async () => {
+  Deno.test(`beginEpoch() leaves a folder of a newer format as it is: ${text} [DM0 newer-format]`, async () => {
     await using folder = await makeTempFolder();
     const path = `${folder.path}/host.json`;
     await Deno.writeTextFile(path, text);

@@ -67,7 +67,7 @@ const lines: readonly { name: string; text: string; first: string | undefined }[
 ];
 
 for (const { name, text, first } of lines) {
-  Deno.test(`readFirstLine() gives ${name} [DM2 persona]`, async () => {
+  Deno.test(`readFirstLine() gives ${name} [DM2 not-through-a-link]`, async () => {
     await using workspace = await makeWorkspace({ "PERSONA.md": text });
     strictEqual(await readFirstLine(workspace.within, "PERSONA.md"), first);
   });

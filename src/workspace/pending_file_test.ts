@@ -59,7 +59,7 @@ Deno.test("readPendingRecord() reads 000's example: an offset, a chat as target,
   });
 });
 
-Deno.test("readPendingRecord() keeps every field of ours, and cuts a text over 60 KB [DM4]", () => {
+Deno.test("readPendingRecord() keeps every field of ours, and cuts a text over 60 KB [DM4 fields]", () => {
   const full = record(1, {
     ...{
       taskId: null,
@@ -176,7 +176,7 @@ Deno.test("PendingFile.update() in one process at once loses nothing", async () 
   strictEqual(pending.file.read().records.length, 100);
 });
 
-Deno.test("two processes that make 150 updates each at once lose none [§4 read-change-write, DM4]", async () => {
+Deno.test("two processes that make 150 updates each at once lose none [§4 shared-files-locked, DM4 no-lost-update]", async () => {
   await using pending = await makeFile();
   const { path, lock } = pending.options;
   const folder = path.slice(0, path.indexOf("/.volcanic"));

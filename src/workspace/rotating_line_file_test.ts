@@ -15,7 +15,7 @@ import { rotatedPaths, RotatingLineFile } from "./rotating_line_file.ts";
 const plain = createDisk(systemClock);
 const values = async (path: string) => (await readLines(plain, path, { bytesMax: 1e9 })).values;
 
-Deno.test("RotatingLineFile begins each file with its version, and keeps five full ones, newest first [DM8 rotated]", async () => {
+Deno.test("RotatingLineFile begins each file with its version, and keeps five full ones, newest first [DM8 rotated, DM9 rotated]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/new/audit.jsonl`;
   await using file = new RotatingLineFile({ disk: plain, path, bytesMax: 20 });
@@ -62,7 +62,7 @@ Deno.test("RotatingLineFile loses at most the oldest file when a rename fails, a
   deepStrictEqual(left.toSorted(), [2, 3, 4, 5, 6, 8].map((line) => `line ${line}`));
 });
 
-Deno.test("NotificationsFile.append() resolves when the line is durable, with its id and time [DM9]", async () => {
+Deno.test("NotificationsFile.append() resolves when the line is durable, with its id and time [DM9 durable-notice]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/notifications.jsonl`;
   const disk = createFaultyDisk(plain);
@@ -91,7 +91,7 @@ const entry = {
   out: 20,
 } as const;
 
-Deno.test("AuditFile.append() returns at once; what waits is written at the close, together [DM8]", async () => {
+Deno.test("AuditFile.append() returns at once; what waits is written at the close, together [DM8 best-effort]", async () => {
   await using folder = await makeTempFolder();
   const path = `${folder.path}/audit.jsonl`;
   const disk = createFaultyDisk(plain);

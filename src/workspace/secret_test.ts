@@ -17,13 +17,13 @@ const prints: readonly { name: string; text: string }[] = [
 ];
 
 for (const { name, text } of prints) {
-  Deno.test(`Secret is not shown by ${name} [§16 secrets-never-printed]`, () => {
+  Deno.test(`Secret is not shown by ${name} [§16 secrets]`, () => {
     strictEqual(text.includes("0123456789"), false, text);
     strictEqual(text.includes("cdef"), false, text);
   });
 }
 
-Deno.test("Secret gives its value to who asks for it, and a hint from 12 characters on [§3 keyHint]", () => {
+Deno.test("Secret gives its value to who asks for it, and a hint from 12 characters on [DM1 fields]", () => {
   strictEqual(secret.reveal(), value);
   strictEqual(secret.hint(), "cdef");
   strictEqual(new Secret("12345678901").hint(), undefined);

@@ -22,6 +22,8 @@ export const fileRequirements: readonly Promised[] = [
   ["§4 odd-files-refused", "FIFOs, devices and sockets are refused, without waiting for them"],
   ["§4 newer-format", "A folder of a newer format is left alone"],
 
+  ["§4 scoped", "Everything works with the rights of the host: the workspaces, and a look at the free disk"],
+  ["DM0 times", "Times are ISO 8601 with milliseconds and Z; a reader takes an offset too"],
   ["DM0 write-A", "Write A leaves old or new whatever fails, flushes file and folder, and makes mode 0600"],
   ["DM0 newer-format", "A file of a higher version is left alone"],
   ["DM0 tmp-removed", "Left .tmp files of ours are removed at the next start, and no others"],
@@ -44,6 +46,10 @@ export const fileRequirements: readonly Promised[] = [
   ["DM4 fields", "pending.json is read with 000's fields and ours"],
   ["DM4 no-lost-update", "Two processes that change pending.json lose nothing"],
   ["DM4 malformed", "A malformed pending.json is put aside, and the host starts with none"],
+  ["DM8 line", "An audit line is at most 1 KiB"],
+  ["DM8 rotated", "audit.jsonl is rotated at 10 MiB, five old ones are kept"],
+  ["DM8 best-effort", "An audit line that cannot be written fails no request"],
+  ["DM9 text", "A notice is cut at 8 KiB, between two characters"],
   ["DM9 durable-notice", "A notice is on disk before it is answered"],
   ["DM9 rotated", "notifications.jsonl is rotated at 10 MiB, five old ones are kept"],
   ["DM9 hourly-limit", "More than 20 notices an hour of one caller are refused to the model"],
@@ -51,5 +57,6 @@ export const fileRequirements: readonly Promised[] = [
   ["DM10 shape", "host.json says pid, start, version, format and control address"],
   ["DM11 per-caller", "What callers send is kept apart by caller and task"],
   ["DM11 names-cleaned", "A hostile or clashing file name becomes a plain one"],
+  ["DM11 work-pruned", "What a caller's sessions made goes with its last task"],
   ["DM11 size-limit", "A file over MaxFileBytes is refused, naming file and limit"],
 ];

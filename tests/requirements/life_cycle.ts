@@ -48,7 +48,6 @@ export const lifeCycleRequirements: readonly Promised[] = [
   ["SM1 race dedupe-other-body", "The same key with another body is refused"],
   ["SM1 race new-while-parked", "A new message in a parked context runs; the question stays answerable"],
   ["SM1 race subscribe-terminal", "A subscription to a terminal task is refused before any event"],
-  ["SM1 race webhook-status", "A webhook set beside a status change gets the current state once"],
   ["SM1 race answer-timeout", "Of an answer and its timeout the first in the mailbox wins"],
   ["SM1 race half-saved-callers", "A half-saved callers.json ends nothing"],
 ];

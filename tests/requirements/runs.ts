@@ -19,6 +19,7 @@ export const runRequirements: readonly Promised[] = [
   ["§7 concurrent-runs", "At most so many runs work at once in a workspace"],
   ["§7 fair-queue", "The queue is fair by caller, and bounded"],
   ["§7 sessions-a-caller", "Over the limit of open sessions the longest idle one is closed"],
+  ["§7 memory", "What idle sessions hold in memory together is bounded"],
   ["§7 run-timeout", "A run over its time is failed with a message that says so"],
   ["§6 framed", "A caller's words stand in a frame that names the caller and says that they are untrusted"],
   ["§6 marks-escaped", "A text cannot close its frame: our marks in it are escaped, the fence is random"],
@@ -60,6 +61,7 @@ export const runRequirements: readonly Promised[] = [
   ["SM4 kill", "A session that ignores its abort is killed and closed"],
   ["SM4 one-open", "There is at most one open session a scope"],
   ["SM4 idle", "A session idle for its time is closed"],
+  ["SM4 caller-removed", "The idle sessions of a removed caller are closed, others when their turn ends"],
   ["SM4 least-recent", "Over the cap the least recently used session is closed, never one in a turn"],
 
   ["DM7 scope", "Scopes that differ in case only have different files"],

@@ -2,6 +2,7 @@ import type { Promised } from "./promised.ts";
 
 /** The settings and the limits they set. */
 export const settingRequirements: readonly Promised[] = [
+  ["§16 secrets", "A secret prints as [redacted] wherever it is printed by mistake"],
   ["§16 names", "A setting has one name, made into a flag and a variable by one rule"],
   ["§16 precedence", "Flag counts over environment over file over default, and the source is known"],
   ["§16 defaults", "Every setting has the default that the documents give"],

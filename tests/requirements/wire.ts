@@ -4,6 +4,13 @@ import type { Promised } from "./promised.ts";
 export const wireRequirements: readonly Promised[] = [
   ["§5.1 equal-bindings", "Both bindings give equal results and errors for every method"],
   ["§5.1 bad-input", "What is no valid request is refused alike on both bindings: nothing runs, nothing is stored"],
+  ["§5.7 url-form", "The address of a webhook is checked in its form when it is set"],
+  ["§5.7 no-cr-lf", "A token or credentials with a line break are refused"],
+  ["case 1", "Comments and events without data are passed over"],
+  ["case 2", "One space behind the colon of an event is dropped, and none is needed"],
+  ["case 5", "A long event arrives whole, one over the bound ends the reading with a clear word"],
+  ["case 28", "Credentials that are not complete are refused when they are set"],
+  ["case 32", "A webhook's secrets hold no line break"],
   ["§5.1 proto-json", "Both spellings of names, null for unset, numbers of enums and numbers in texts are taken"],
   ["§5.1 fuzz", "No body makes the endpoints hang or break without a log line"],
   ["§5.1 history-length", "A task has never more messages than were asked for, and no history at 0"],

@@ -10,10 +10,11 @@ import {
   sampleTask,
   started,
 } from "@tests/fakes/sample_tasks.ts";
-import type { OpenStore, StoreCase } from "@tests/suites/task_store_suite.ts";
+import type { OpenStore, StoreCase } from "@tests/suites/store_case.ts";
 import type { BlobRef } from "@/protocol/task.ts";
 import type { Fence, TaskRecord } from "@/server/tasks/task_record.ts";
-import type { Lease, TaskStore } from "@/server/tasks/task_store.ts";
+import { contentCharsMax, recordText } from "@/server/tasks/record_json.ts";
+import { type Lease, RecordTooLarge, type TaskStore } from "@/server/tasks/task_store.ts";
 
 const key = { caller: ann, contextId: "c1" };
 
@@ -44,6 +45,21 @@ export const commitCases: readonly StoreCase[] = [
     async run({ store }) {
       const record = await created(store);
       const next = started(record);
+      strictEqual(await store.commit(record.rev, next), "committed");
+      deepStrictEqual(await store.read(record.task.id, ann), next);
+    },
+  },
+  {
+    name: "refuses content over 4 MiB less what is kept for the end, and takes whatever else comes [DM5 bounds]",
+    async run({ store }) {
+      const chars = recordText(sampleTask({ text: "" })).length;
+      const text = (more: number) => "x".repeat(contentCharsMax - chars + more);
+      await rejects(store.create(sampleTask({ n: 2, text: text(1) })), RecordTooLarge);
+      strictEqual(await store.read(sampleId(2), ann), undefined);
+      const record = await created(store, sampleTask({ text: text(0) }));
+      const next = started(record);
+      await rejects(store.commit(record.rev, next, { bringsContent: true }), RecordTooLarge);
+      deepStrictEqual(await store.read(record.task.id, ann), record);
       strictEqual(await store.commit(record.rev, next), "committed");
       deepStrictEqual(await store.read(record.task.id, ann), next);
     },
@@ -113,7 +129,7 @@ export const commitCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "releases a lease in the step that makes the record visible [SM1 end-order, SM2 running-ended]",
+    name: "releases a lease in the step that makes the record visible [§5.5 durable-before-seen, SM2 running-ended]",
     async run(open) {
       const { store } = open;
       const lease = await leased(store);

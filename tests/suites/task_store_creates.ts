@@ -9,7 +9,8 @@ import {
   sampleNow,
   sampleTask,
 } from "@tests/fakes/sample_tasks.ts";
-import type { StoreCase } from "@tests/suites/task_store_suite.ts";
+import type { StoreCase } from "@tests/suites/store_case.ts";
+import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TimeMs } from "@/time/clock.ts";
 
 const created = { kind: "created" };
@@ -102,6 +103,21 @@ export const createCases: readonly StoreCase[] = [
     async run({ store }) {
       await store.create(sampleTask({ n: 1, dedupe: dedupeKey() }));
       strictEqual((await store.create(sampleTask({ n: 2, dedupe: dedupeKey() }))).kind, "duplicate");
+    },
+  },
+  {
+    name: "tells who creates of the task that made room, and waits for them",
+    options: { storedTasksMax: 1 },
+    async run({ store }) {
+      const old = sampleTask({ failed: "x" });
+      await store.create(old);
+      const seen: unknown[] = [];
+      const onPruned = async (record: TaskRecord) => {
+        await Promise.resolve();
+        seen.push(record);
+      };
+      deepStrictEqual(await store.create(sampleTask({ n: 2 }), { onPruned }), created);
+      deepStrictEqual(seen, [old]);
     },
   },
   {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, ann, answered, asked, brief, sampleId, sampleTask, started } from "@tests/fakes/sample_tasks.ts";
-import type { OpenStore, StoreCase } from "@tests/suites/task_store_suite.ts";
+import type { OpenStore, StoreCase } from "@tests/suites/store_case.ts";
 import type { Fence, TaskRecord } from "@/server/tasks/task_record.ts";
 import type { FollowItem, TaskStore } from "@/server/tasks/task_store.ts";
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, ann, bob, sampleId, sampleTask } from "@tests/fakes/sample_tasks.ts";
-import type { StoreCase } from "@tests/suites/task_store_suite.ts";
+import type { StoreCase } from "@tests/suites/store_case.ts";
 import type { CallerName } from "@/protocol/ids.ts";
 import type { Lease, TaskStore } from "@/server/tasks/task_store.ts";
 

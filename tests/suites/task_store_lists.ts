@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, ann, answered, asked, bob, sampleId, sampleNow, sampleTask } from "@tests/fakes/sample_tasks.ts";
-import type { StoreCase } from "@tests/suites/task_store_suite.ts";
+import type { StoreCase } from "@tests/suites/store_case.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { ListQuery, TaskPage, TaskStore } from "@/server/tasks/task_store.ts";

@@ -38,6 +38,20 @@ Deno.test("ContextSlots drains until the turn is over: who waits takes it then [
   deepStrictEqual(slots.state(key), { kind: "running", taskId: b });
 });
 
+Deno.test("ContextSlots says busy after 6 s when a turn that is over is still to be stored [SM2 draining]", async () => {
+  await using made = makeSlots();
+  const { slots, clock } = made;
+  const fence = await made.take(a);
+  slots.abort(key, fence);
+  let answer: unknown;
+  void slots.take(key, b).then((taken) => answer = taken);
+  await clock.advance(5_999);
+  strictEqual(answer, undefined);
+  await clock.advance(1);
+  deepStrictEqual(answer, { kind: "busy", taskId: a });
+  await slots.turnIsOver(key, fence);
+});
+
 Deno.test("ContextSlots hears only the run that has the context", async () => {
   await using made = makeSlots();
   const { slots } = made;

@@ -254,7 +254,7 @@ export class RunService implements AsyncDisposable {
   }
 
   async #continue(submission: Submission, id: TaskId): Promise<Accepted | Refused> {
-    const { caller, message } = submission;
+    const { caller } = submission;
     const before = await this.#options.store.read(id, caller);
     if (before === undefined) return this.#refuse("not found");
     const again = submission.dedupe && sentBefore(before, submission.dedupe, this.#options.clock.now());

@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { replacing } from "@tests/fakes/replacing.ts";
 import { alice, briefly, makeRuns, statusText } from "@tests/fakes/run_service_fixture.ts";
 
 Deno.test("drain lets what runs end within the grace, and takes nothing new [SM3 drain, SM7 drain]", async () => {
@@ -223,3 +224,34 @@ async function anyTask(made: Awaited<ReturnType<typeof makeRuns>>) {
   if (page.kind === "page" && page.tasks[0] !== undefined) return page.tasks[0].task.id;
   return "00000000-0000-4000-8000-000000000000" as never;
 }
+
+Deno.test("drain waits for no list and no key that the store does not give, and refuses who waits for one", async () => {
+  const never = () => new Promise<never>(() => {});
+  await using made = await makeRuns({
+    wrap: (store) => replacing(store, { abandoned: never, aged: never, duplicateOf: never }),
+  });
+  const waiting = made.submit("hello", { dedupe: "h" });
+  await made.clock.settle();
+  await made.runs.drain(60_000);
+  const refused = await waiting;
+  strictEqual(refused.kind === "refused" && refused.why, "shutting down");
+});
+
+Deno.test("drain begins no queued run while it waits for a sweep", async () => {
+  let held = Promise.resolve();
+  await using made = await makeRuns({
+    limits: { runsMax: 1 },
+    wrap: (store) => replacing(store, { renew: (...args) => held.then(() => store.renew(...args)) }),
+  });
+  using running = await made.send("running", { contextId: "c1" });
+  using queued = await made.send("queued", { contextId: "c2" });
+  const gate = Promise.withResolvers<void>();
+  held = gate.promise;
+  const sweeping = made.runs.sweep();
+  const draining = made.runs.drain(60_000);
+  (await made.sessions.next()).answer("done");
+  await made.clock.settle();
+  gate.resolve();
+  await Promise.all([sweeping, draining]);
+  deepStrictEqual([await made.state(running.task.id), await made.state(queued.task.id)], ["completed", "submitted"]);
+});

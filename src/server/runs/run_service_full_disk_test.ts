@@ -165,3 +165,38 @@ Deno.test("an end that waits for room when the host stops is tried once more, an
   await draining;
   strictEqual(await made.state(accepted.task.id), "completed");
 });
+
+Deno.test("a cancel wakes the end of a run that waits for room, so that the context is free at once", async () => {
+  await using made = await makeRuns();
+  using accepted = await made.send("hello", { contextId: "c" });
+  made.gate.isFull = true;
+  (await made.sessions.next()).answer("done");
+  await made.clock.advance(60_000); // the next try is up to 30 s away
+  made.gate.isFull = false;
+  await made.cancel(accepted.task.id);
+  const before = made.clock.elapsed();
+  using next = await made.send("next", { contextId: "c" });
+  strictEqual(next.task.status.state, "TASK_STATE_WORKING");
+  strictEqual(made.clock.elapsed(), before);
+});
+
+Deno.test("with less room than the floor no message is taken, and no file of one is written [§5.5 disk-full-refused]", async () => {
+  let isRoomLeft = true;
+  await using made = await makeRuns({ isRoomLeft: () => isRoomLeft });
+  using asked = await made.send("hello");
+  const { id: taskId } = asked.task;
+  (await made.sessions.next()).ask("Which?");
+  await asked.settled();
+  isRoomLeft = false;
+  const writes = () => made.disk.log.filter((line) => line.includes("/inbox")).length;
+  const before = writes();
+  const parts = [{ raw: btoa("x"), filename: "x.txt" }];
+  for (const sent of [{ taskId }, { taskId, parts }, {}, { parts }]) {
+    const refused = await made.submit("that", sent);
+    strictEqual(refused.kind === "refused" && refused.why, "storage full");
+  }
+  strictEqual(writes(), before);
+  isRoomLeft = true;
+  using continued = await made.send("that", { taskId });
+  strictEqual(continued.task.status.state, "TASK_STATE_WORKING");
+});

@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { replacing } from "@tests/fakes/replacing.ts";
 import { alice, makeRuns, type RunFixture, type Sent, statusText } from "@tests/fakes/run_service_fixture.ts";
+import type { TaskId } from "@/protocol/ids.ts";
 import { contentCharsMax, recordText } from "@/server/tasks/record_json.ts";
-import type { TaskRecord } from "@/server/tasks/task_record.ts";
-import type { CommitOptions, TaskStore } from "@/server/tasks/task_store.ts";
 
 /** Sends a message that leaves no room for another character of content. */
 async function sendFull(made: RunFixture, sent: Sent & { readonly contextId: string }) {
@@ -43,7 +43,7 @@ const ends: readonly {
     async end(made, turn) {
       turn.say("x".repeat(1_000));
       await made.clock.settle();
-      await made.cancel(turn.request.taskId!);
+      await made.cancel(turn.request.taskId as TaskId);
     },
     says: undefined,
   },
@@ -97,18 +97,13 @@ Deno.test("an answer that does not fit into its task is refused, and the questio
 });
 
 Deno.test("an expulsion that cannot be stored stops the engine all the same", async () => {
-  const commit = (store: TaskStore) => (rev: TaskRecord["rev"], next: TaskRecord, options?: CommitOptions) =>
-    next.task.status.state === "TASK_STATE_CANCELED"
-      ? Promise.reject(new TypeError("a bug"))
-      : store.commit(rev, next, options);
   await using made = await makeRuns({
     wrap: (store) =>
-      new Proxy(store, {
-        get(target, name) {
-          if (name === "commit") return commit(target);
-          const value = Reflect.get(target, name, target);
-          return typeof value === "function" ? value.bind(target) : value;
-        },
+      replacing(store, {
+        commit: (expected, next, options) =>
+          next.task.status.state === "TASK_STATE_CANCELED"
+            ? Promise.reject(new TypeError("a bug"))
+            : store.commit(expected, next, options),
       }),
   });
   using _accepted = await made.send("hello");

@@ -1,6 +1,9 @@
-import { match, ok, strictEqual } from "node:assert/strict";
-import { makeRuns, statusText } from "@tests/fakes/run_service_fixture.ts";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { stateWord } from "@tests/fakes/commit_gate.ts";
+import { alice, makeRuns, statusText } from "@tests/fakes/run_service_fixture.ts";
 import type { Refused } from "./refusal.ts";
+import type { RunServiceOptions } from "./run_service.ts";
 
 const mebi = 1024 * 1024;
 
@@ -45,4 +48,30 @@ Deno.test("an answer that came over too many agents is refused; one within the l
   using answered = await made.send("this", { taskId: asked.task.id, hops: 5 });
   strictEqual((await made.record(answered.task.id)).hops, 5);
   strictEqual((await made.sessions.next()).request.hops, 5);
+});
+
+Deno.test("the files of a task that makes room for another one go with it", async () => {
+  await using made = await makeRuns({ storedTasksMax: 1 });
+  using first = await made.send("", { parts: [{ raw: btoa("x"), filename: "x.txt" }] });
+  const folder = made.paths.inboxOf(alice, first.task.id);
+  strictEqual(existsSync(folder), true);
+  (await made.sessions.next()).answer("done");
+  await first.settled();
+  using second = await made.send("second");
+  strictEqual(second.task.status.state, "TASK_STATE_WORKING");
+  strictEqual(existsSync(folder), false);
+  strictEqual(made.counters.snapshot()["tasks.pruned"], 1);
+});
+
+Deno.test("a settled task is counted once", async () => {
+  const told: (string | undefined)[] = [];
+  const onCommitted: RunServiceOptions["onCommitted"] = (_, before) => void told.push(before && stateWord(before));
+  await using made = await makeRuns({ service: { onCommitted } });
+  using accepted = await made.send("hello");
+  (await made.sessions.next()).ask("Which?");
+  await accepted.settled();
+  await made.cancel(accepted.task.id);
+  await made.cancel(accepted.task.id);
+  const { "tasks.asked": asked, "tasks.settled.canceled": canceled } = made.counters.snapshot();
+  deepStrictEqual([asked, canceled, told], [1, 1, [undefined, "working", "input-required"]]);
 });

@@ -7,6 +7,7 @@ import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
+import { artifactBytesMax } from "@/server/tasks/lifecycle.ts";
 import { systemClock } from "@/time/clock.ts";
 import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
 import { createDisk } from "@/workspace/disk.ts";
@@ -108,6 +109,21 @@ Deno.test("send() refuses the 101st file of a run, calls at once included [SM3 t
     why: "only 100 files can be sent in one run",
   });
   strictEqual(setting.made.files, 100);
+});
+
+Deno.test("send() refuses a file over what is left of a task's 256 MiB, before it is copied [DM5 bounds]", async () => {
+  const large = "x".repeat(40_000);
+  await using setting = await makeTools({ "a.bin": large, "b.bin": large, "tiny.txt": "x" }, {
+    artifactBytes: artifactBytesMax - 79_999,
+  });
+  setting.isOver = true;
+  strictEqual((await setting.tools.send!("a.bin")).kind, "refused"); // what was not sent takes no room
+  setting.isOver = false;
+  const all = await Promise.all(["a.bin", "b.bin"].map((path) => setting.tools.send!(path)));
+  const why = "the files of a task may have 268435456 bytes in all";
+  deepStrictEqual(all.filter(({ kind }) => kind === "refused"), [{ kind: "refused", why }]);
+  deepStrictEqual(await setting.tools.send!("tiny.txt"), { kind: "done" });
+  strictEqual(setting.sent.length, 2);
 });
 
 Deno.test("send() does not count what was refused, and says so when the task is over", async () => {

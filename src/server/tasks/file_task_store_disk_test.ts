@@ -1,8 +1,9 @@
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import type { DiskOperation } from "@tests/fakes/faulty_disk.ts";
 import { copyFolder, type FileStore, openFileStore } from "@tests/fakes/file_store.ts";
-import { after, ann, answered, brief, sampleId, sampleTask } from "@tests/fakes/sample_tasks.ts";
+import { after, ann, answered, brief, sampleId, sampleNow, sampleTask } from "@tests/fakes/sample_tasks.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import type { TimeMs } from "@/time/clock.ts";
 import type { TaskRecord } from "./task_record.ts";
 import { type FollowItem, StorageFull } from "./task_store.ts";
 
@@ -219,7 +220,18 @@ Deno.test("FileTaskStore accepts no new task under the floor of free disk, and g
   await test.store.create(record);
   await test.reopen({ freeBytesMin: Number.MAX_SAFE_INTEGER });
   deepStrictEqual(await test.store.create(sampleTask({ n: 2 })), { kind: "full", of: "disk" });
+  strictEqual(await test.store.hasRoom(), false);
   strictEqual(await test.store.commit(record.rev, answered(record)), "committed");
+});
+
+Deno.test("FileTaskStore leaves what cannot be read out of a sweep, and gives the others [SM1 T17]", async () => {
+  await using test = await openFileStore();
+  for (const n of [1, 2]) await test.store.create(sampleTask({ n, failed: "x" }));
+  await test.reopen();
+  await test.store.indexed;
+  test.disk.rule({ on: "openRead", path: sampleId(1), code: "EIO" });
+  const aged = await test.store.aged("terminal", sampleNow + 1 as TimeMs, 10);
+  deepStrictEqual(aged.map(({ task }) => task.id), [sampleId(2)]);
 });
 
 Deno.test("FileTaskStore looks at the free disk at most once a second [§7 free-disk]", async () => {

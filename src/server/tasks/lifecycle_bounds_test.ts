@@ -11,7 +11,15 @@ import {
   started,
 } from "@tests/fakes/sample_tasks.ts";
 import { parseTime, type TimeMs } from "@/time/clock.ts";
-import { nextTask, partCharsMax, requireSuccessor, responseText, textParts } from "./lifecycle.ts";
+import {
+  artifactBytes,
+  artifactBytesMax,
+  nextTask,
+  partCharsMax,
+  requireSuccessor,
+  responseText,
+  textParts,
+} from "./lifecycle.ts";
 import type { RunId, TaskRecord } from "./task_record.ts";
 
 const times = (record: TaskRecord) => record.statusLog.map(({ status }) => parseTime(status.timestamp));
@@ -146,4 +154,25 @@ Deno.test("requireSuccessor() compares terminal statuses by value: one read agai
   const done = answered(started(sampleTask({ pushes: ["w1"] })));
   const again = structuredClone(done);
   doesNotThrow(() => requireSuccessor(done, acknowledged(again, "w1")));
+});
+
+Deno.test("nextTask() refuses a file with which a task would have sent over 256 MiB [DM5 bounds]", () => {
+  const record = started(sampleTask());
+  const file = (bytes: number) => ({
+    kind: "file sent" as const,
+    runId: record.run!.runId,
+    artifact: { artifactId: `${bytes}`, parts: [{ raw: { blob: "00", bytes }, filename: "a.bin" }] },
+  });
+  const full = after(after(record, file(artifactBytesMax - 3)), {
+    ...file(3),
+    artifact: { artifactId: "inline", parts: [{ raw: btoa("abc"), filename: "a.txt" }] },
+  });
+  strictEqual(artifactBytes(full.task.artifacts), artifactBytesMax);
+  deepStrictEqual(nextTask(full, file(1), moment()), { kind: "refused", why: "too large" });
+});
+
+Deno.test("nextTask() cuts what a run failed with: it must fit whatever the task holds [DM5 bounds]", () => {
+  const record = started(sampleTask());
+  const failed = after(record, { kind: "failed", runId: record.run!.runId, message: "x".repeat(1_000_000) });
+  strictEqual(failed.task.status.message?.parts[0]?.text?.length, 4096);
 });

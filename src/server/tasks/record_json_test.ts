@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { newTask } from "./lifecycle.ts";
-import { parseRecord, recordText } from "./record_json.ts";
+import { asRecord, parseRecord, recordText } from "./record_json.ts";
 import type { Fence, RunId, TaskRecord } from "./task_record.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { TimeMs } from "@/time/clock.ts";
@@ -45,4 +45,27 @@ Deno.test("parseRecord() takes no record whose times are none [DM5 unreadable-ke
   const stored = JSON.parse(recordText(record));
   strictEqual(parseRecord(JSON.stringify({ ...stored, createdAt: "yesterday" })), undefined);
   strictEqual(parseRecord(JSON.stringify({ ...stored, run: { ...stored.run, queuedAt: "soon" } })), undefined);
+});
+
+const stored = JSON.parse(recordText({ ...record, continued: [{ ...record.dedupe!, messageId: "m2" }] }));
+const [logged] = stored.statusLog;
+const broken: readonly (readonly [name: string, change: Record<string, unknown>])[] = [
+  ["a status log without numbers", { statusLog: [{ status: logged.status }] }],
+  ["a number that is none", { statusLog: [{ ...logged, seq: "1" }] }],
+  ["a status log without statuses", { statusLog: [{ seq: 1 }] }],
+  ["an unknown state in its log", { statusLog: [{ seq: 1, status: { ...logged.status, state: "x" } }] }],
+  ["null in its status log", { statusLog: [null] }],
+  ["null for a webhook", { pushes: [null] }],
+  ["a continued key without a time", { continued: [{ messageId: "m2", contextId: "c1", bodyHash: "h" }] }],
+];
+
+for (const [name, change] of broken) {
+  Deno.test(`parseRecord() takes no record with ${name} [DM5 unreadable-kept]`, () => {
+    strictEqual(asRecord({ ...stored, ...change }), undefined);
+  });
+}
+
+Deno.test("recordText() writes the keys of continuations, and parseRecord() reads them back [DM0 times]", () => {
+  strictEqual(stored.continued[0].until, "2026-10-08T12:00:00.000Z");
+  deepStrictEqual(asRecord(stored)?.continued, [{ ...record.dedupe!, messageId: "m2" }]);
 });

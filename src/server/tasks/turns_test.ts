@@ -22,7 +22,7 @@ Deno.test("Turns idle() waits for what is done, and for what comes meanwhile", a
   const turns = new Turns();
   const gate = Promise.withResolvers<void>();
   const log: string[] = [];
-  const one = turns.take("a", () => gate.promise).then(() => turns.take("a", async () => void log.push("later")));
+  const one = turns.take("a", () => gate.promise).then(() => turns.take("a", () => Promise.resolve(log.push("later"))));
   const idle = turns.idle().then(() => log.push("idle"));
   gate.resolve();
   await Promise.all([one, idle]);
