@@ -46,7 +46,7 @@ export interface HostOptions {
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
-  readonly onCommitted?: (record: TaskRecord) => void;
+  readonly onCommitted?: (record: TaskRecord, before?: TaskRecord) => void;
 }
 
 /** One workspace at work. Disposing drains it without grace, closes everything in order, and gives up the lock. */
@@ -314,7 +314,7 @@ export class Peer implements AsyncDisposable {
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
         observe: (record, event) => activity.observed(record, event),
-        onCommitted: (record) => activity.committed(record),
+        onCommitted: (record, before) => activity.committed(record, before),
       }),
     );
     return { ...taken, host, audit, callers: new CallersFile({ disk, clock, path: locked.paths.callersFile }) };

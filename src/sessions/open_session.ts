@@ -8,6 +8,7 @@ import {
   type SessionOptions,
   type TurnOutcome,
 } from "@/engine/engine.ts";
+import type { Counters } from "@/counters.ts";
 import type { Clock } from "@/time/clock.ts";
 import { isDiskFull } from "@/workspace/disk.ts";
 import { lendTools } from "./lent_tools.ts";
@@ -37,6 +38,8 @@ export interface OpenSessionOptions {
   readonly scrub: (text: string) => string;
   /** The most the opening may take, the one retry included. */
   readonly openMs: number;
+  /** Told of each new try to write an end. */
+  readonly counters?: Pick<Counters, "add">;
 }
 
 /** One turn, as the session layer gets it. */
@@ -230,13 +233,15 @@ export class OpenSession {
   }
 
   #endSurely(end: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, scope } = this.#options;
-    const onRetry = (error: unknown, retryMs: number) =>
+    const { clock, scope, counters } = this.#options;
+    const onRetry = (error: unknown, retryMs: number) => {
+      counters?.add("commit.retries");
       logger.warning("Cannot write the end of a turn of {scope}, trying again in {retryMs} ms: {error}", {
         scope,
         retryMs,
         error,
       });
+    };
     return retryDisk(end, { clock, signal: AbortSignal.any([signal, this.#stop.signal]), onRetry });
   }
 

@@ -1,4 +1,5 @@
 import { getLogger } from "@logtape/logtape";
+import type { Counters } from "@/counters.ts";
 import type { Engine, EngineEvent, Prompt, SessionOptions, TurnOutcome } from "@/engine/engine.ts";
 import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
@@ -35,6 +36,7 @@ export interface SessionPoolOptions {
   readonly openMs?: number;
   /** Open sessions of one caller; 100. 0: no limit. */
   readonly callerSessionsMax?: number;
+  readonly counters?: Pick<Counters, "add">;
   /** Characters of conversations that all idle sessions together may have in memory; 64 Mi. */
   readonly idleCharsMax?: number;
 }
@@ -217,7 +219,7 @@ export class SessionPool implements AsyncDisposable {
   }
 
   async #open(request: TurnRequest, stop: AbortSignal): Promise<OpenSession> {
-    const { engine, clock, model, scrub = same, openMs = openMsDefault } = this.#options;
+    const { engine, clock, model, scrub = same, openMs = openMsDefault, counters } = this.#options;
     const { scope, trust, caller, contextId, fence } = request;
     const scrubbing = trust === "isolated" ? scrub : same;
     await this.#closing.get(scope);
@@ -228,6 +230,7 @@ export class SessionPool implements AsyncDisposable {
       trust,
       scrub: scrubbing,
       openMs,
+      counters,
       openTranscript: () =>
         this.#transcripts.open({ scope, caller, contextId, engine: engine.kind, model, fence, scrub: scrubbing }),
     }, stop);

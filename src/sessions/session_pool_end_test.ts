@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { endOf, makePool, type PoolSetting, scope } from "@tests/fakes/pool_setting.ts";
 import { createScriptedEngine } from "@tests/fakes/scripted_engine.ts";
+import { Counters } from "@/counters.ts";
 import type { EngineEvent } from "@/engine/engine.ts";
 
 const answered = (text: string) => ({ kind: "answered", text, truncated: false });
@@ -47,7 +48,8 @@ for (const on of ["write", "flush"] as const) {
 }
 
 Deno.test("turn() tries its end again after 0.1, 0.2, 0.4 ... 30 s [SM0 commit-fails]", async () => {
-  await using setting = await makePool();
+  const counters = new Counters();
+  await using setting = await makePool({ counters });
   const { rule, done } = await startFull(setting, { on: "write", code: "ENOSPC" });
   const writes = () => setting.disk.log.filter((entry) => entry.startsWith("write ")).length;
   const first = writes();
@@ -58,7 +60,7 @@ Deno.test("turn() tries its end again after 0.1, 0.2, 0.4 ... 30 s [SM0 commit-f
     await setting.clock.advance(1);
     strictEqual(writes(), before + 1, `after ${waitMs} ms`);
   }
-  strictEqual(writes(), first + 11);
+  deepStrictEqual([writes(), counters.snapshot()["commit.retries"]], [first + 11, 12]);
   rule.end();
   await setting.clock.advance(30_000);
   deepStrictEqual(await done, answered("second"));

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
 import type { Clock } from "@/time/clock.ts";
+import { streamFile } from "./file_stream.ts";
 import { createLockQueue, takeLock } from "./lock_turns.ts";
 
 /**
@@ -129,8 +130,8 @@ export function createDisk(clock: Clock): Disk {
   const turn = limiter(writesMax);
   const queue = createLockQueue<FileLock>(clock);
   return {
-    stampSync: (path) => found(() => stampOf(fs.statSync(path))),
-    linkStampSync: (path) => found(() => stampOf(fs.lstatSync(path))),
+    stampSync: (path) => found(() => stampOfDeno(Deno.statSync(path))),
+    linkStampSync: (path) => found(() => stampOfDeno(Deno.lstatSync(path))),
     openRead: async (path) => readable(await openFile(path, readFlags)),
     openReadSync: (path) => readable(fs.openSync(path, readFlags)),
     openAppend: async (path) =>
@@ -172,7 +173,6 @@ const writeFile = promisify(fs.write) as unknown as (
 ) => Promise<{ bytesWritten: number }>;
 const flushFile = promisify(fs.fdatasync) as (fd: number) => Promise<void>;
 const truncateFile = promisify(fs.ftruncate) as (fd: number, length: number) => Promise<void>;
-const pieceBytes = 64 * 1024;
 
 function readable(fd: number): ReadableFile {
   let open = true;
@@ -218,22 +218,7 @@ function readable(fd: number): ReadableFile {
       }
       return bytes.subarray(0, got);
     },
-    stream() {
-      let position = 0;
-      return new ReadableStream({
-        async pull(controller) {
-          const piece = await readAt(position, pieceBytes).catch((error) => {
-            close(); // no cancel comes after an error
-            throw error;
-          });
-          position += piece.length;
-          if (piece.length > 0) return controller.enqueue(piece);
-          close();
-          controller.close();
-        },
-        cancel: close,
-      }, { highWaterMark: 0 });
-    },
+    stream: () => streamFile(readAt, close),
   };
 }
 

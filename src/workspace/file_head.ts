@@ -23,11 +23,12 @@ export async function readHead(
   path: string,
   options: OpenOptions,
 ): Promise<FileHead | undefined> {
+  // Most of the files that are asked for are not there: one look says so, the whole way to one takes three, in turn.
+  const isThere = () => within.disk.linkStampSync(`${within.root}/${path}`) !== undefined;
+  if (!isThere()) return undefined;
   const opened = await openConfined(within, path, options);
   if (opened.kind === "refused") {
-    if (within.disk.linkStampSync(`${within.root}/${path}`)) {
-      logger.warning("Left {file} out: {why}", { file: path, why: opened.why });
-    }
+    if (isThere()) logger.warning("Left {file} out: {why}", { file: path, why: opened.why });
     return undefined;
   }
   using file = opened.file;

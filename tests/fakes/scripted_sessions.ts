@@ -20,13 +20,15 @@ export interface PlayedTurn {
 }
 
 /** Sessions without engines: each turn waits for a test to play it. */
-export interface ScriptedSessions extends Pick<SessionPool, "turn" | "kill"> {
+export interface ScriptedSessions extends Pick<SessionPool, "turn" | "kill" | "closeCaller" | "removeTranscript"> {
   /** The next turn that begins, or began and was not taken yet. */
   next(): Promise<PlayedTurn>;
   /** All turns that began. */
   readonly turns: readonly PlayedTurn[];
   /** Scopes that were killed. */
   readonly killed: readonly string[];
+  /** Callers whose sessions were to be closed. */
+  readonly closed: readonly string[];
   /** Said at each turn's begin, and each end. */
   readonly log: readonly string[];
 }
@@ -35,6 +37,7 @@ export interface ScriptedSessions extends Pick<SessionPool, "turn" | "kill"> {
 export function createScriptedSessions(): ScriptedSessions {
   const turns: Turn[] = [];
   const killed: string[] = [];
+  const closed: string[] = [];
   const log: string[] = [];
   const fences = new Map<string, number>();
   const waiting: ((turn: PlayedTurn) => void)[] = [];
@@ -42,11 +45,14 @@ export function createScriptedSessions(): ScriptedSessions {
   return {
     turns,
     killed,
+    closed,
     log,
     next() {
       const turn = turns[taken++];
       return turn === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(turn);
     },
+    closeCaller: (caller) => void closed.push(caller),
+    removeTranscript: () => Promise.resolve(false),
     kill(scope) {
       killed.push(scope);
       for (const turn of turns) if (turn.request.scope === scope) turn.break();

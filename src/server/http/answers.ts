@@ -2,6 +2,7 @@ import { type RestDialect, restDialects, type RpcDialect, rpcDialects } from "@/
 import { type A2AError, errorHeaders, jsonRpcHttpStatus, type Reason } from "@/protocol/errors.ts";
 import { failure, type JsonRpcId, nullId } from "@/protocol/json_rpc.ts";
 import type { Clock } from "@/time/clock.ts";
+import { notNeeded } from "@/time/not_needed.ts";
 
 /** Proxies cut a request that answers nothing for a minute; leading white space is valid JSON (product.md §5.5). */
 const heartbeatMs = 15_000;
@@ -73,7 +74,7 @@ async function orHeartbeat(
   try {
     return await Promise.race([answer, clock.sleep(heartbeatMs, over).then(() => undefined, () => undefined)]);
   } finally {
-    here.abort();
+    here.abort(notNeeded);
   }
 }
 

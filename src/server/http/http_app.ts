@@ -192,7 +192,7 @@ class Door {
   }
 
   #strangerError(address: string): A2AError | undefined {
-    if (this.#auth.hasCallers || isLoopbackAddress(address)) return undefined;
+    if (isLoopbackAddress(address) || this.#auth.hasCallers) return undefined; // in this order: the second looks at files
     return new A2AError("FORBIDDEN", { message: "No caller is set up yet: only this machine is answered" });
   }
 

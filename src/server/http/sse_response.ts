@@ -1,4 +1,5 @@
 import type { Clock } from "@/time/clock.ts";
+import { notNeeded } from "@/time/not_needed.ts";
 import { formatSseComment, formatSseEvent, sseHeaders } from "@/protocol/sse.ts";
 
 /** A comment goes out when nothing else did for this long: proxies cut a silent stream after 30 to 60 s (case 7). */
@@ -120,7 +121,7 @@ class EventStream<T> {
     try {
       return await Promise.race([next, silence]);
     } finally {
-      enough.abort();
+      enough.abort(notNeeded);
     }
   }
 

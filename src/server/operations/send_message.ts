@@ -5,6 +5,7 @@ import type { MessageJson, TaskJson } from "@/protocol/task.ts";
 import type { TaskViewOptions } from "@/protocol/task_view.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";
 import type { TimeMs } from "@/time/clock.ts";
+import { notNeeded } from "@/time/not_needed.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 import type { Call, Outcome } from "./call.ts";
 import { refusalError } from "./refusal_error.ts";
@@ -76,6 +77,6 @@ async function settledTask(accepted: Accepted, { clock, waitMs, signal, store, c
     const settled = await Promise.race([accepted.settled(), tooLong]);
     return settled ?? (await store.read(accepted.task.id, caller))?.task ?? accepted.task;
   } finally {
-    enough.abort();
+    enough.abort(notNeeded);
   }
 }

@@ -3,6 +3,7 @@ import { isSettled, type TaskJson } from "@/protocol/task.ts";
 import { taskEvents } from "@/server/tasks/task_events.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
+import { notNeeded } from "@/time/not_needed.ts";
 import { followTask } from "./followed_task.ts";
 import type { Accepted } from "./submission.ts";
 
@@ -20,7 +21,7 @@ export async function acceptTask(
     task: record.task,
     events: taskEvents(items, "settled"),
     settled: () => settledTask(store, record),
-    [Symbol.dispose]: () => dropped.abort(),
+    [Symbol.dispose]: () => dropped.abort(notNeeded),
   };
 }
 
@@ -37,6 +38,6 @@ async function settledTask(store: Pick<TaskStore, "follow">, record: TaskRecord)
     }
     return task;
   } finally {
-    leave.abort();
+    leave.abort(notNeeded);
   }
 }

@@ -35,8 +35,9 @@ export class RunActivity {
   }
 
   /** A record became durable: `RunServiceOptions.onCommitted`. */
-  committed(record: TaskRecord): void {
+  committed(record: TaskRecord, before?: TaskRecord): void {
     const { task, run } = record;
+    if (run === null && before?.run === null) return; // what comes after the end, as a push that arrived
     const known = this.#runs.get(task.id);
     const now = this.#clock.elapsed();
     if (run !== null) {

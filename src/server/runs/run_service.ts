@@ -19,6 +19,7 @@ import { ContextSlots } from "./context_slots.ts";
 import { followTask } from "./followed_task.ts";
 import { InputFiles, type StoredInput } from "./input_files.ts";
 import { type RefusalReason, type Refused, refused } from "./refusal.ts";
+import { Retention } from "./retention.ts";
 import { deadlineAfter, Runner } from "./runner.ts";
 import { RunSlots } from "./run_slots.ts";
 import type { Accepted, Submission } from "./submission.ts";
@@ -42,7 +43,7 @@ export interface RunLimits {
 /** What the service works with, and who hears of it. */
 export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax"> {
   readonly store: TaskStore;
-  readonly sessions: Pick<SessionPool, "turn" | "kill">;
+  readonly sessions: Pick<SessionPool, "turn" | "kill" | "closeCaller" | "removeTranscript">;
   readonly clock: Clock;
   readonly random: Random;
   readonly counters: Counters;
@@ -66,6 +67,7 @@ export class RunService implements AsyncDisposable {
   readonly #slots: ContextSlots;
   readonly #runSlots: RunSlots;
   readonly #runner: Runner;
+  readonly #retention: Retention;
   readonly #sweeper: Sweeper;
   readonly #inputs: InputFiles;
   readonly #keyTurns = new Turns();
@@ -83,7 +85,9 @@ export class RunService implements AsyncDisposable {
     const turn = { ...options, fileBytesMax: limits.fileBytesMax };
     const parts = { writer: this.#writer, slots: this.#slots, runSlots: this.#runSlots };
     this.#runner = new Runner({ ...options, ...parts, turn, runMs: limits.runMs });
-    this.#sweeper = new Sweeper({ ...options, ...parts, ...limits, runner: this.#runner, onRemoved: this.#forget });
+    const isSending = (caller: CallerName) => [...this.#submitting.values()].includes(caller);
+    this.#retention = new Retention({ ...options, ...limits, inputs: this.#inputs, isSending });
+    this.#sweeper = new Sweeper({ ...options, ...parts, ...limits, runner: this.#runner, retention: this.#retention });
   }
 
   /**
@@ -142,6 +146,7 @@ export class RunService implements AsyncDisposable {
     for (const record of await this.#options.store.unfinished(caller, Infinity)) {
       await this.#runner.end({ id: record.task.id, caller }, { kind: "caller removed" }, "retry");
     }
+    this.#options.sessions.closeCaller(caller);
   }
 
   /** Looks for what a crash or time left behind (T12, T13, T14, T17). Runs by itself at the start and every minute. */
@@ -240,7 +245,7 @@ export class RunService implements AsyncDisposable {
 
   async #create(record: TaskRecord): Promise<Created | Refused> {
     try {
-      return await this.#options.store.create(record, { onPruned: this.#forget });
+      return await this.#options.store.create(record, { onPruned: (pruned) => this.#retention.forget(pruned) });
     } catch (error) {
       if (error instanceof RecordTooLarge) return this.#refuse("too large");
       throw error;
@@ -323,7 +328,9 @@ export class RunService implements AsyncDisposable {
 
   async #storeInput(submission: Submission, task: { id: TaskId; caller: CallerName }, entered: Entered) {
     try {
-      const isRoom = await this.#options.store.hasRoom();
+      // What was accepted goes on: an answer without files may come when no new task is taken any more.
+      const bringsMuch = submission.message.taskId === undefined || submission.message.parts.some(({ raw }) => raw);
+      const isRoom = !bringsMuch || await this.#options.store.hasRoom();
       const input = isRoom ? await this.#inputs.store(submission.message, task) : "storage full";
       if (input !== "storage full") return input;
     } catch (error) {
@@ -333,13 +340,6 @@ export class RunService implements AsyncDisposable {
     await this.#leave(entered);
     return this.#refuse("storage full");
   }
-
-  /** Removes what came with a task that the store has forgotten. */
-  readonly #forget = async (record: TaskRecord): Promise<void> => {
-    const { task: { id }, caller } = record;
-    this.#options.counters.add("tasks.pruned");
-    await this.#inputs.forget({ id, caller });
-  };
 
   /** Gives back what `#enter` took and `#storeInput` wrote. */
   async #leave({ lease, run }: Entered, input?: StoredInput): Promise<void> {

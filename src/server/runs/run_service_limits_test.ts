@@ -2,6 +2,8 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { stateWord } from "@tests/fakes/commit_gate.ts";
 import { alice, makeRuns, statusText } from "@tests/fakes/run_service_fixture.ts";
+import { startHost } from "@tests/fakes/test_host.ts";
+import { workspacePaths } from "@/workspace/workspace_paths.ts";
 import type { Refused } from "./refusal.ts";
 import type { RunServiceOptions } from "./run_service.ts";
 
@@ -74,4 +76,25 @@ Deno.test("a settled task is counted once", async () => {
   await made.cancel(accepted.task.id);
   const { "tasks.asked": asked, "tasks.settled.canceled": canceled } = made.counters.snapshot();
   deepStrictEqual([asked, canceled, told], [1, 1, [undefined, "working", "input-required"]]);
+});
+
+Deno.test("what a caller's sessions made goes with its last task, its old transcript within the hour [DM11 work-pruned, §7 retention]", async () => {
+  await using made = await startHost({ flags: { "keep-for": "1h" } });
+  using accepted = await made.send("file: a.txt hello", { contextId: "c" });
+  await accepted.settled();
+  const { workOf, sessions } = workspacePaths(made.workspace);
+  ok(made.disk.stampSync(`${workOf(alice)}/a.txt`));
+  strictEqual((await made.disk.list(sessions)).length, 1);
+  const [transcript] = await made.disk.list(sessions);
+  const old = (made.clock.now() - 2 * 3_600_000) / 1000; // the disk's own clock is not the test's
+  await Deno.utime(`${sessions}/${transcript!.name}`, old, old);
+  await made.clock.advance(125 * 60_000);
+  strictEqual(made.disk.stampSync(workOf(alice)), undefined);
+  deepStrictEqual(await made.disk.list(sessions), []);
+});
+
+Deno.test("expel() closes what sessions of the caller are idle [SM4 caller-removed]", async () => {
+  await using made = await makeRuns();
+  await made.runs.expel(alice);
+  deepStrictEqual(made.sessions.closed, ["alice"]);
 });

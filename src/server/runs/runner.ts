@@ -5,6 +5,7 @@ import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
+import { notNeeded } from "@/time/not_needed.ts";
 import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { CommitOptions, ContextKey, TaskStore } from "@/server/tasks/task_store.ts";
@@ -199,13 +200,13 @@ export class Runner {
       this.#own("ending a run at its deadline", this.#endAtDeadline(record, stop.signal));
       this.#own("following a task at work", this.#followOthers(active, record, stop.signal));
       const result = await active.work();
-      stop.abort(); // its time is no longer measured, however long the commit takes
+      stop.abort(notNeeded); // its time is no longer measured, however long the commit takes
       this.#options.counters.add("turns");
       if (result.kind !== "aborted") await this.#commitEnd(active, record, result);
     } catch (error) {
       logger.error("Cannot store how run {runId} ended: {error}", { runId: active.runId, error });
     } finally {
-      stop.abort();
+      stop.abort(notNeeded);
       if (this.#active.get(record.task.id) === active) this.#active.delete(record.task.id);
       await this.#options.slots.turnIsOver(key, record.run!.fence);
       this.#options.runSlots.leave(record.run!.runId);

@@ -6,6 +6,7 @@ import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
 import { unlessAborted } from "@/time/unless_aborted.ts";
 import type { ContextSlots } from "./context_slots.ts";
+import type { Retention } from "./retention.ts";
 import type { Runner } from "./runner.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { EventMaker, TaskWriter } from "./task_writer.ts";
@@ -23,8 +24,7 @@ export interface SweeperOptions {
   readonly slots: ContextSlots;
   readonly runSlots: RunSlots;
   readonly runner: Runner;
-  /** Told of each task that is gone. */
-  readonly onRemoved: (record: TaskRecord) => Promise<void>;
+  readonly retention: Retention;
   readonly clock: Clock;
   readonly counters: Counters;
   readonly inputMs: number;
@@ -79,6 +79,7 @@ export class Sweeper implements AsyncDisposable {
     await this.#each(() => store.abandoned(roundMax), (record) => this.#putRight(record));
     await this.#each(() => old("waiting", inputMs), (record) => this.#endUnanswered(record));
     await this.#each(() => old("terminal", keepMs), (record) => this.#forget(record));
+    await this.#options.retention.sweep(this.#stop.signal);
   }
 
   /** Does `work` for each record, until the host stops. One that breaks it is logged, and keeps no other from its turn. */
@@ -130,8 +131,8 @@ export class Sweeper implements AsyncDisposable {
   }
 
   async #forget(record: TaskRecord): Promise<void> {
-    const { store, onRemoved } = this.#options;
-    if (await store.remove(record.task.id, record.rev) === "removed") await onRemoved(record);
+    const { store, retention } = this.#options;
+    if (await store.remove(record.task.id, record.rev) === "removed") await retention.forget(record);
   }
 }
 
