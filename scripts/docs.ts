@@ -36,6 +36,8 @@ export function checkPages({ pages, exists }: DocsTree): readonly string[] {
   ];
 }
 
+const isSource = /^(?:src|tests|scripts)\/[\w/-]+\.(?:ts|mjs)$/;
+
 function* checkPage(path: string, text: string, { pages, exists }: DocsTree): Generator<string> {
   const prose = text.replace(/^(`{3,}|~{3,})[^\n]*\n[^]*?^\1[^\n]*$/gm, "");
   for (const [, target] of prose.matchAll(/(?<!`[^`\n]*)\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)) {
@@ -49,8 +51,12 @@ function* checkPage(path: string, text: string, { pages, exists }: DocsTree): Ge
     }
   }
   for (const [, named] of prose.matchAll(/`((?:src|tests|scripts|docs)\/[^`\s]*)`/g)) {
-    if (/[*<>{}…$]|\.\.\./.test(named!) || exists(named!.replace(/\/$/, ""))) continue;
+    if (/[*<>{}…$]|\.\.\./.test(named!) || exists(named!.replace(/\/$/, "")) || isSource.test(named!)) continue;
     yield `${path}: names "${named}", which is not there; mend the path`;
+  }
+  // A drawing stands in a fence: the file of each step is named there, and must exist like any other.
+  for (const [named] of text.matchAll(/(?<![\w./-])(?:src|tests|scripts)\/[\w/-]+\.(?:ts|mjs)\b/g)) {
+    if (!exists(named)) yield `${path}: names "${named}", which is not there; mend the path`;
   }
   for (const [found] of prose.matchAll(/[\w/.-]+\.(?:ts|md|json|jsonl):\d+/g)) {
     yield `${path}: "${found}" has a line number, which is wrong after the next edit; name the file or the function`;

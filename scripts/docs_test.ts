@@ -32,7 +32,12 @@ const rows: readonly { name: string; page: string; problems: readonly string[] }
     page: "`scripts/gone.ts`",
     problems: ['docs/page.md: names "scripts/gone.ts", which is not there; mend the path'],
   },
-  { name: "what only stands in a fenced block", page: "```sh\n[a](gone.md) `src/gone.ts` a.ts:12\n```", problems: [] },
+  { name: "what only stands in a fenced block", page: "```sh\n[a](gone.md) a.ts:12\n```", problems: [] },
+  {
+    name: "a drawing that names a file that is gone",
+    page: "```text\nstep   src/gone.ts\nstep   src/a.ts\n```",
+    problems: ['docs/page.md: names "src/gone.ts", which is not there; mend the path'],
+  },
   {
     name: "a line number",
     page: "See a.ts:12.",
