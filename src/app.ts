@@ -263,6 +263,8 @@ export class Peer implements AsyncDisposable {
   /** Answers a request that came from `info`; from this machine when absent. Never rejects. */
   async fetch(request: Request, info: ConnectionInfo = { remoteAddr: { hostname: "127.0.0.1" } }): Promise<Response> {
     if (this.#app !== undefined) return await this.#app.fetch(request, info);
+    // A host that recovers is alive: a probe that ended it would only make it recover again.
+    if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "ok" });
     return restErrorAnswer(
       new A2AError("INDEX_NOT_READY", { message: "The server is starting, retry later", retryAfterSeconds: 1 }),
     );

@@ -26,6 +26,11 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
   };
   const problem = engineProblem(args.faux, config.engine.value);
   if (problem !== undefined) return refuse(problem);
+  if (!config.enabled.value) {
+    return refuse(
+      "Cannot serve with Enabled=false: without the endpoints this build has nothing to do; remove the setting",
+    );
+  }
   const read = await readWorkspaces(args.workspaces, disk);
   if (read.kind === "problem") return refuse(read.message);
   const { workspaces } = read;

@@ -106,9 +106,10 @@ export class HttpCaller {
       if ("task" in event) {
         shown = { task: event.task, chars: responseText(event.task).length };
         first(event.task);
-        continue;
+      } else {
+        shown = this.#heard(event, shown!);
       }
-      shown = this.#heard(event, shown!);
+      // A subscription goes on while a question is open.
       if (method === "SubscribeToTask" && isSettled(shown.task.status.state)) break;
     }
     return shown?.task;

@@ -45,18 +45,15 @@ export class CallerAuth<W extends AuthWorkspace> {
   }
 
   /**
-   * The caller of a request that came from `address`, or the refusal: 401, and 429 after too many of them. A key known good
-   * passes all the same: behind one proxy a stranger's failures must not lock the callers out.
+   * The caller of a request that came from `address`, or the refusal: 401, and 429 after too many of them. A good key passes
+   * all the same: behind one proxy a stranger's failures must not lock the callers out.
    */
   authenticate(headers: Headers, address: string): Authenticated<W> | A2AError {
     const key = presentedKey(headers);
-    const hash = key === undefined ? undefined : hashKey(key);
-    const known = hash === undefined ? undefined : this.#findKnown(hash);
-    if (known !== undefined) return known;
+    const found = key === undefined ? undefined : this.#find(hashKey(key));
+    if (found !== undefined) return found;
     const waitMs = this.#failures.waitMs(address);
     if (waitMs > 0) return new A2AError("TOO_MANY_REQUESTS", { retryAfterSeconds: waitMs / 1000 });
-    const found = hash === undefined ? undefined : this.#find(hash);
-    if (found !== undefined) return found;
     this.#failures.count(address);
     return new A2AError("UNAUTHENTICATED");
   }
@@ -66,17 +63,12 @@ export class CallerAuth<W extends AuthWorkspace> {
     return this.#current().some(({ callers, malformed }) => callers.length > 0 || malformed);
   }
 
-  #findKnown(hash: KeyHash): Authenticated<W> | undefined {
-    this.#current();
-    const known = this.#known.get(hash);
-    if (known !== undefined && this.#clock.now() < known.until) return known;
-    this.#known.delete(hash);
-    return undefined;
-  }
-
   #find(hash: KeyHash): Authenticated<W> | undefined {
     const reads = this.#current();
     const now = this.#clock.now();
+    const known = this.#known.get(hash);
+    if (known !== undefined && now < known.until) return known;
+    this.#known.delete(hash);
     const matches = reads.flatMap(({ callers }, place) =>
       callers.filter((caller) => acceptsKey(caller, hash, now)).map((caller) => ({
         workspace: this.#workspaces[place]!,

@@ -223,14 +223,13 @@ class Door {
   }
 
   /**
-   * What changed while the body came. A caller that was removed meanwhile must not begin anything: nobody would end it. This is
-   * in one step with the submission, so an expulsion sees one or the other.
+   * What changed while the body came. A caller that was removed meanwhile gets nothing, and must not begin anything: nobody would
+   * end it. This is in one step with the submission, so an expulsion sees one or the other.
    */
   #tooLate(method: Method, { headers }: Request, { address, workspace, caller }: Admitted): A2AError | undefined {
     if (method === "SubscribeToTask" && this.#options.draining?.aborted) {
       return new A2AError("SHUTTING_DOWN", { retryAfterSeconds: 10 });
     }
-    if (method !== "SendMessage" && method !== "SendStreamingMessage") return undefined;
     const again = this.#auth.authenticate(headers, address);
     if (again instanceof A2AError) return again;
     const isSame = again.workspace === workspace && again.caller.caller === caller.caller;

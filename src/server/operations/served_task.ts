@@ -2,15 +2,29 @@ import type { ArtifactJson, PartJson, StreamJson, TaskJson } from "@/protocol/ta
 import { taskView, type TaskViewOptions } from "@/protocol/task_view.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 
-/** Gives what of a task is served: as much as was asked for, with the bytes that lie beside it in their places. */
+/** Bytes of files that one answer carries, as many as one request may bring: an answer is whole in memory, three times over. */
+export const answerBytesMax = 32 * 1024 * 1024;
+
+/** What stands in an answer for a file that found no room in it: `{"volcanic.omitted": {"bytes": n}}`. */
+export const omittedFileKey = "volcanic.omitted";
+
+/** How much of an answer is still free. */
+export interface AnswerRoom {
+  bytesLeft: number;
+}
+
+/**
+ * Gives what of a task is served: as much as was asked for, with the bytes that lie beside it in their places. Files that find
+ * no room in the answer are named and left out; `room` is shared by the tasks of one answer.
+ */
 export async function servedTask(
   task: TaskJson,
   store: Pick<TaskStore, "openBlob">,
-  options: TaskViewOptions = {},
+  { room = { bytesLeft: answerBytesMax }, ...options }: TaskViewOptions & { readonly room?: AnswerRoom } = {},
 ): Promise<TaskJson> {
   const view = taskView(task, options);
   if (view.artifacts === undefined) return view;
-  return { ...view, artifacts: await oneByOne(view.artifacts, (one) => servedArtifact(one, { task, store })) };
+  return { ...view, artifacts: await oneByOne(view.artifacts, (one) => servedArtifact(one, { task, store, room })) };
 }
 
 /** The same for an event of a stream. */
@@ -23,13 +37,17 @@ export async function servedEvent(
   if (!("artifactUpdate" in event)) return event;
   const { artifactUpdate } = event;
   const task = { id: artifactUpdate.taskId };
+  const room = { bytesLeft: Infinity }; // one file an event, and files have their own limit
   return {
-    artifactUpdate: { ...artifactUpdate, artifact: await servedArtifact(artifactUpdate.artifact, { task, store }) },
+    artifactUpdate: {
+      ...artifactUpdate,
+      artifact: await servedArtifact(artifactUpdate.artifact, { task, store, room }),
+    },
   };
 }
 
 /** One after another: of many large files only one is in memory twice, as bytes and as base64. */
-async function oneByOne<T>(items: readonly T[], work: (item: T) => Promise<T>): Promise<readonly T[]> {
+export async function oneByOne<T>(items: readonly T[], work: (item: T) => Promise<T>): Promise<readonly T[]> {
   const done: T[] = [];
   for (const item of items) done.push(await work(item));
   return done;
@@ -38,6 +56,7 @@ async function oneByOne<T>(items: readonly T[], work: (item: T) => Promise<T>): 
 interface Source {
   readonly task: Pick<TaskJson, "id">;
   readonly store: Pick<TaskStore, "openBlob">;
+  readonly room: AnswerRoom;
 }
 
 async function servedArtifact(artifact: ArtifactJson, source: Source): Promise<ArtifactJson> {
@@ -45,8 +64,14 @@ async function servedArtifact(artifact: ArtifactJson, source: Source): Promise<A
   return { ...artifact, parts: await oneByOne(artifact.parts, (part) => servedPart(part, source)) };
 }
 
-async function servedPart(part: PartJson, { task, store }: Source): Promise<PartJson> {
+async function servedPart(part: PartJson, { task, store, room }: Source): Promise<PartJson> {
   if (typeof part.raw !== "object") return part;
+  const { bytes } = part.raw;
+  if (bytes > room.bytesLeft) {
+    const { raw: _, ...rest } = part;
+    return { ...rest, data: { [omittedFileKey]: { bytes } } };
+  }
+  room.bytesLeft -= bytes;
   const stream = await store.openBlob(task.id, part.raw);
   return { ...part, raw: (await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).bytes()).toBase64() };
 }

@@ -7,7 +7,7 @@ import type { TimeMs } from "@/time/clock.ts";
 import type { Call, Outcome } from "./call.ts";
 import { refusalError } from "./refusal_error.ts";
 import { served } from "./send_message.ts";
-import { servedTask } from "./served_task.ts";
+import { answerBytesMax, oneByOne, servedTask } from "./served_task.ts";
 
 /** GetTask (A2A 1.0 §3.1.3). */
 export async function getTask({ id, historyLength }: GetTaskRequest, call: Call): Promise<Outcome | A2AError> {
@@ -32,7 +32,9 @@ export async function listTasks(request: ListTasksRequest, call: Call): Promise<
   try {
     const page = await call.store.list(query);
     if (page.kind !== "page") return badPageToken();
-    const tasks = await Promise.all(page.tasks.map(({ task }) => servedTask(task, call.store, request)));
+    const room = { bytesLeft: answerBytesMax };
+    const stored = page.tasks.map(({ task }) => task);
+    const tasks = await oneByOne(stored, (task) => servedTask(task, call.store, { ...request, room }));
     return {
       kind: "value",
       value: listTasksResponse({ tasks, nextPageToken: page.next, pageSize, totalSize: page.total }, request),
