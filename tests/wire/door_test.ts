@@ -216,17 +216,18 @@ Deno.test("/a2a/ is /a2a, without a redirect [§5.1 trailing-slash]", async () =
   strictEqual((await readReply(answer)).kind, "result");
 });
 
-Deno.test("/healthz says alive, /readyz what is not ready [§5.1 health]", async () => {
+Deno.test("/healthz says alive, /readyz whether it can work, and to this machine what is missing [§5.1 health]", async () => {
   let notReady: string[] = [];
   await using host = await startWireHost({ notReady: () => notReady });
-  const ask = async (path: string) => {
-    const answer = await host.fetch(new Request(origin + path), "192.0.2.1");
+  const ask = async (path: string, address = "192.0.2.1") => {
+    const answer = await host.fetch(new Request(origin + path), address);
     return [answer.status, await answer.json()];
   };
   deepStrictEqual(await ask("/healthz"), [200, { status: "ok" }]);
-  deepStrictEqual(await ask("/readyz"), [200, { status: "ok", notReady: [] }]);
-  notReady = ["index"];
-  deepStrictEqual(await ask("/readyz"), [503, { status: "not ready", notReady: ["index"] }]);
+  deepStrictEqual(await ask("/readyz"), [200, { status: "ok" }]);
+  notReady = ["the tasks of home"];
+  deepStrictEqual(await ask("/readyz"), [503, { status: "not ready" }]);
+  deepStrictEqual(await ask("/readyz", "127.0.0.1"), [503, { status: "not ready", notReady }]);
   deepStrictEqual(await ask("/healthz"), [200, { status: "ok" }]);
 });
 

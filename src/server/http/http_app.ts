@@ -83,7 +83,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: Connect
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => {
     const notReady = options.notReady();
-    return c.json({ status: notReady.length === 0 ? "ok" : "not ready", notReady }, notReady.length === 0 ? 200 : 503);
+    const isReady = notReady.length === 0;
+    // What is missing names workspaces: only this machine is told.
+    const why = isLoopbackAddress(c.env.remoteAddr.hostname ?? "") ? { notReady } : {};
+    return c.json({ status: isReady ? "ok" : "not ready", ...why }, isReady ? 200 : 503);
   });
   for (const path of cardPaths) {
     app.on(["GET", "OPTIONS"], path, (c) => {
