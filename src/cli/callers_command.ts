@@ -132,7 +132,7 @@ async function list(
   }
   const table = tableOf(read, clock.now());
   for (const line of table) output.line(line);
-  for (const problem of read.problems) output.error(`${problem}; repair or remove it`);
+  for (const problem of read.problems) output.error(`${problem}; change or remove it`);
   const isNobody = table.length === 0 && read.problems.length === 0;
   if (isNobody) output.line(`No callers; let one in with: ${programName()} callers add NAME --workspace ${workspace}`);
   return exitCodes.done;

@@ -118,8 +118,14 @@ Deno.test("callers list shows who may call and the end of a key, never a key, an
     "sister   @garden  read   never expires",
     "",
   ]);
-  const why = '"access" must be "read" or "write"; repair or remove it';
-  strictEqual(error, `Skipped entry 4 "odd" of ${workspace.path}: ${why}\n`);
+  const cure = "change or remove it";
+  const yet = `which this version does not act on yet; ${cure}`;
+  deepStrictEqual(error.split("\n"), [
+    `Skipped entry 4 "odd" of ${workspace.path}: "access" must be "read" or "write"; ${cure}`,
+    `Entry "partner" of ${workspace.path} sets access, network, ${yet}`,
+    `Entry "sister" of ${workspace.path} sets limits.contexts, mayDelegate, ${yet}`,
+    "",
+  ]);
   strictEqual((out + error).includes("secret"), false);
 });
 

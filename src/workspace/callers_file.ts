@@ -106,8 +106,23 @@ export function parseCallers(content: FileContent, path: string): CallersRead {
     if (why === undefined) callers.set((caller as Caller).name, caller as Caller);
     else skipped.push({ number: index + 1, name: nameOf(json), why });
   }
-  const problems = skipped.map((entry) => entries.describeSkipped(path, entry));
+  const problems = [
+    ...skipped.map((entry) => entries.describeSkipped(path, entry)),
+    ...[...callers.values()].flatMap((caller) => notEnforced(caller, path)),
+  ];
   return { ...nobody, callers: [...callers.values()], skipped, problems };
+}
+
+/** What an entry asks for and this version does not do yet: better said than silently passed over. */
+function notEnforced({ name, limits, access, network, mayDelegate }: Caller, path: string): string[] {
+  const asked = [
+    ...Object.keys(limits).map((limit) => `limits.${limit}`),
+    ...(access === "write" ? ["access"] : []),
+    ...(network ? ["network"] : []),
+    ...(mayDelegate ? ["mayDelegate"] : []),
+  ];
+  if (asked.length === 0) return [];
+  return [`Entry "${name}" of ${path} sets ${asked.join(", ")}, which this version does not act on yet`];
 }
 
 /** Reads one entry; `why` says what is wrong with a bad one, without any of its values. */
