@@ -16,6 +16,7 @@ import { type Activity, RunActivity } from "@/server/runs/run_activity.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
+import { TaskWriter } from "@/server/tasks/task_writer.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
@@ -146,7 +147,9 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   );
   const notices = opened.use(new NotificationsFile({ disk, clock, random, path: paths.notifications }));
   const notify = ownerNotices({ file: notices, clock, counters, perHourMax: config.noticesPerHour.value });
-  const runs = opened.use(new RunService({ ...options, paths, store, sessions, notify, limits: limitsOf(config) }));
+  const writer = new TaskWriter({ ...options, store });
+  const parts = { paths, store, writer, sessions, notify, limits: limitsOf(config) };
+  const runs = opened.use(new RunService({ ...options, ...parts }));
   const all = opened.move();
   return { kind: "host", runs, store, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

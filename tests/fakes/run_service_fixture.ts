@@ -8,12 +8,13 @@ import { createTestRandom } from "@tests/fakes/test_random.ts";
 import { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { PartJson, StreamJson, TaskJson } from "@/protocol/task.ts";
-import type { Refused } from "@/server/runs/refusal.ts";
+import type { Refused } from "@/server/tasks/refusal.ts";
 import { type RunLimits, RunService, type RunServiceOptions } from "@/server/runs/run_service.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
+import { TaskWriter, type TaskWriterOptions } from "@/server/tasks/task_writer.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
@@ -54,7 +55,7 @@ export interface RunFixture extends RunHost, RunDoors, AsyncDisposable {
   readonly disk: FaultyDisk;
   readonly limits: RunLimits;
   /** Another host over the same store and clock, disposed of with this, unless its view is blocked. */
-  newHost(options?: Partial<RunServiceOptions>): RunHost & RunDoors;
+  newHost(options?: ServiceOptions): RunHost & RunDoors;
 }
 
 /** The short forms of what a test does with a host. */
@@ -70,10 +71,13 @@ export interface RunDoors {
   follow(id: TaskId, caller?: CallerName, signal?: AbortSignal): Promise<AsyncIterableIterator<StreamJson>>;
 }
 
+/** What of a service a test gives itself, and who hears of its commits. */
+export type ServiceOptions = Partial<RunServiceOptions> & Pick<TaskWriterOptions, "onCommitted">;
+
 /** How a fixture differs from the plain one. */
 export interface RunFixtureOptions {
   readonly limits?: Partial<RunLimits>;
-  readonly service?: Partial<RunServiceOptions>;
+  readonly service?: ServiceOptions;
   readonly storedTasksMax?: number;
   /** False: the disk has less room than the floor. */
   readonly isRoomLeft?: () => boolean;
@@ -114,7 +118,8 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
     const sessions = createScriptedSessions();
     const view = createBlockableStore(store);
     const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, notify: undefined };
-    const runs = new RunService({ ...parts, ...options.service, ...more });
+    const given = { ...parts, ...options.service, ...more };
+    const runs = new RunService({ writer: new TaskWriter(given), ...given });
     hosts.push({ runs, sessions, view });
     return { runs, sessions, view, ...doorsOf(runs, store) };
   };

@@ -6,7 +6,7 @@ import type { Engine } from "@/engine/engine.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import { isTerminal, type MessageJson, type StatusJson, type TaskJson } from "@/protocol/task.ts";
 import { systemRandom } from "@/random.ts";
-import type { Refused } from "@/server/runs/refusal.ts";
+import type { Refused } from "@/server/tasks/refusal.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
 import type { FileTaskStore } from "@/server/tasks/file_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";

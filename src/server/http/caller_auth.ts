@@ -3,7 +3,7 @@ import { A2AError } from "@/protocol/errors.ts";
 import type { Clock } from "@/time/clock.ts";
 import { acceptsKey, type Caller, type CallersFile, type CallersRead } from "@/workspace/callers_file.ts";
 import { hashKey, type KeyHash } from "@/workspace/key_hash.ts";
-import { RateWindow } from "./rate_window.ts";
+import { RateWindow } from "@/time/rate_window.ts";
 
 const logger = getLogger(["a2a", "server", "http"]);
 

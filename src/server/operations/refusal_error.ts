@@ -1,5 +1,5 @@
 import { A2AError, type Reason } from "@/protocol/errors.ts";
-import type { RefusalReason, Refused } from "@/server/runs/refusal.ts";
+import type { RefusalReason, Refused } from "@/server/tasks/refusal.ts";
 
 const reasons: Readonly<Record<RefusalReason, Reason>> = {
   "not found": "TASK_NOT_FOUND",

@@ -9,7 +9,7 @@ import { notNeeded } from "@/time/not_needed.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 import type { Call, Outcome } from "./call.ts";
 import { refusalError } from "./refusal_error.ts";
-import { servedEvent, servedTask } from "./served_task.ts";
+import { servedEvent, servedTask } from "@/server/tasks/served_task.ts";
 
 /** How long a messageId is remembered for who asks for it (product.md §5.5). */
 const dedupeMs = 24 * 60 * 60 * 1000;

@@ -7,7 +7,7 @@ import type { TimeMs } from "@/time/clock.ts";
 import type { Call, Outcome } from "./call.ts";
 import { refusalError } from "./refusal_error.ts";
 import { served } from "./send_message.ts";
-import { answerBytesMax, oneByOne, servedTask } from "./served_task.ts";
+import { answerBytesMax, oneByOne, servedTask } from "@/server/tasks/served_task.ts";
 
 /** GetTask (A2A 1.0 §3.1.3). */
 export async function getTask({ id, historyLength }: GetTaskRequest, call: Call): Promise<Outcome | A2AError> {

@@ -18,13 +18,13 @@ import type { CallerTurnOptions } from "./caller_turn.ts";
 import { ContextSlots } from "./context_slots.ts";
 import { followTask } from "./followed_task.ts";
 import { InputFiles, type StoredInput } from "./input_files.ts";
-import { type RefusalReason, type Refused, refused } from "./refusal.ts";
+import { type RefusalReason, type Refused, refused } from "@/server/tasks/refusal.ts";
 import { Retention } from "./retention.ts";
 import { deadlineAfter, Runner } from "./runner.ts";
 import { RunSlots } from "./run_slots.ts";
 import type { Accepted, Submission } from "./submission.ts";
 import { Sweeper } from "./sweeper.ts";
-import { TaskWriter } from "./task_writer.ts";
+import type { TaskWriter } from "@/server/tasks/task_writer.ts";
 
 /** The limits of runs (product.md §7). Durations in milliseconds. `Infinity` is no limit. */
 export interface RunLimits {
@@ -43,6 +43,8 @@ export interface RunLimits {
 /** What the service works with, and who hears of it. */
 export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax"> {
   readonly store: TaskStore;
+  /** Who else changes tasks of the store does it through this one, too: a task has one mailbox. */
+  readonly writer: TaskWriter;
   readonly sessions: Pick<SessionPool, "turn" | "kill" | "closeCaller" | "removeTranscript">;
   readonly clock: Clock;
   readonly random: Random;
@@ -50,8 +52,6 @@ export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax
   readonly limits: RunLimits;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
-  /** Told after each commit, behind all who follow the task; of a new task without `before`. Must not throw. */
-  readonly onCommitted?: (record: TaskRecord, before?: TaskRecord) => void;
 }
 
 /**
@@ -62,7 +62,6 @@ export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax
  */
 export class RunService implements AsyncDisposable {
   readonly #options: RunServiceOptions;
-  readonly #stop = new AbortController();
   readonly #writer: TaskWriter;
   readonly #slots: ContextSlots;
   readonly #runSlots: RunSlots;
@@ -78,7 +77,7 @@ export class RunService implements AsyncDisposable {
   constructor(options: RunServiceOptions) {
     this.#options = options;
     const { limits, clock, store } = options;
-    this.#writer = new TaskWriter({ ...options, stop: this.#stop.signal });
+    this.#writer = options.writer;
     this.#slots = new ContextSlots({ store, clock, onLost: (taskId) => this.#runner.lost(taskId) });
     this.#runSlots = new RunSlots(limits);
     this.#inputs = new InputFiles({ ...options, fileBytesMax: limits.fileBytesMax });
@@ -174,7 +173,7 @@ export class RunService implements AsyncDisposable {
     await this.#sweeper[Symbol.asyncDispose]();
     await Promise.allSettled(this.#submitting.keys());
     await this.#runner.settle(graceMs);
-    this.#stop.abort(); // what a full disk still holds up is tried once more, and then left to the next start
+    this.#writer.stop(); // what a full disk still holds up is tried once more, and then left to the next start
     await this.#runner.endAll();
     await this.#runner.idle();
     await this.#writer.idle();
@@ -224,8 +223,6 @@ export class RunService implements AsyncDisposable {
       await this.#leave(entered, input);
       return await this.#notCreated(created, submission.caller);
     }
-    this.#options.counters.add("tasks.created");
-    this.#options.onCommitted?.(record);
     return await this.#writer.inMailbox(task.id, () => this.#acceptAndBegin(task, entered));
   }
 
@@ -237,15 +234,12 @@ export class RunService implements AsyncDisposable {
     const record = newTask({ ...submission, ...task, message, run: null, failed }, this.#writer.moment);
     const created = await this.#create(record);
     if (created.kind !== "created") return await this.#notCreated(created, task.caller);
-    this.#options.counters.add("tasks.created");
-    this.#options.counters.add("tasks.settled.failed");
-    this.#options.onCommitted?.(record);
     return await this.#accept(task);
   }
 
   async #create(record: TaskRecord): Promise<Created | Refused> {
     try {
-      return await this.#options.store.create(record, { onPruned: (pruned) => this.#retention.forget(pruned) });
+      return await this.#writer.create(record, { onPruned: (pruned) => this.#retention.forget(pruned) });
     } catch (error) {
       if (error instanceof RecordTooLarge) return this.#refuse("too large");
       throw error;

@@ -4,8 +4,8 @@ import { stateWord } from "@tests/fakes/commit_gate.ts";
 import { alice, makeRuns, statusText } from "@tests/fakes/run_service_fixture.ts";
 import { startHost } from "@tests/fakes/test_host.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
-import type { Refused } from "./refusal.ts";
-import type { RunServiceOptions } from "./run_service.ts";
+import type { Refused } from "@/server/tasks/refusal.ts";
+import type { TaskWriterOptions } from "@/server/tasks/task_writer.ts";
 
 const mebi = 1024 * 1024;
 
@@ -67,7 +67,7 @@ Deno.test("the files of a task that makes room for another one go with it", asyn
 
 Deno.test("a settled task is counted once", async () => {
   const told: (string | undefined)[] = [];
-  const onCommitted: RunServiceOptions["onCommitted"] = (_, before) => void told.push(before && stateWord(before));
+  const onCommitted: TaskWriterOptions["onCommitted"] = (_, before) => void told.push(before && stateWord(before));
   await using made = await makeRuns({ service: { onCommitted } });
   using accepted = await made.send("hello");
   (await made.sessions.next()).ask("Which?");

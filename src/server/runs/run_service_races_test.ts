@@ -2,7 +2,7 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert/st
 import { alice, briefly, makeRuns, type RunFixture, statusText } from "@tests/fakes/run_service_fixture.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import { isTerminal } from "@/protocol/task.ts";
-import type { Refused } from "./refusal.ts";
+import type { Refused } from "@/server/tasks/refusal.ts";
 import type { Accepted } from "./submission.ts";
 
 Deno.test("cancel before the end of the run wins: the end is dropped [SM1 race cancel-end, §5.5 terminal-final, SM1 T16]", async () => {

@@ -14,7 +14,7 @@ import { callerTurn, type CallerTurnOptions } from "./caller_turn.ts";
 import type { ContextSlots } from "./context_slots.ts";
 import { durationWords } from "./duration_words.ts";
 import type { RunSlots } from "./run_slots.ts";
-import type { Applied, ApplyOptions, EventMaker, TaskWriter } from "./task_writer.ts";
+import type { Applied, ApplyOptions, EventMaker, TaskWriter } from "@/server/tasks/task_writer.ts";
 
 const logger = getLogger(["a2a", "server", "runs"]);
 

@@ -9,7 +9,7 @@ import type { ContextSlots } from "./context_slots.ts";
 import type { Retention } from "./retention.ts";
 import type { Runner } from "./runner.ts";
 import type { RunSlots } from "./run_slots.ts";
-import type { EventMaker, TaskWriter } from "./task_writer.ts";
+import type { EventMaker, TaskWriter } from "@/server/tasks/task_writer.ts";
 
 const logger = getLogger(["a2a", "server", "runs"]);
 

@@ -1,6 +1,6 @@
 import type { ArtifactJson, PartJson, StreamJson, TaskJson } from "@/protocol/task.ts";
 import { taskView, type TaskViewOptions } from "@/protocol/task_view.ts";
-import type { TaskStore } from "@/server/tasks/task_store.ts";
+import type { TaskStore } from "./task_store.ts";
 
 /** Bytes of files that one answer carries, as many as one request may bring: an answer is whole in memory, three times over. */
 export const answerBytesMax = 32 * 1024 * 1024;

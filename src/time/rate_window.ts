@@ -1,4 +1,4 @@
-import type { Clock } from "@/time/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Names whose counts are kept; the one longest unused goes first, so memory is bounded whoever calls. */
 const namesMax = 10_000;

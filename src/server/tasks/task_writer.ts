@@ -3,9 +3,16 @@ import type { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
-import { bringsContent, type Moment, nextTask, type TaskEvent } from "@/server/tasks/lifecycle.ts";
-import type { TaskRecord } from "@/server/tasks/task_record.ts";
-import { type CommitOptions, RecordTooLarge, StorageFull, type TaskStore } from "@/server/tasks/task_store.ts";
+import { bringsContent, type Moment, nextTask, type TaskEvent } from "./lifecycle.ts";
+import type { TaskRecord } from "./task_record.ts";
+import {
+  type CommitOptions,
+  type Created,
+  type CreateOptions,
+  RecordTooLarge,
+  StorageFull,
+  type TaskStore,
+} from "./task_store.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import type { RefusalReason } from "./refusal.ts";
 
@@ -41,12 +48,13 @@ export interface ApplyOptions {
 }
 
 /**
- * The only writer of tasks that exist: an event is an item in the task's mailbox, which is read, decided, committed and
+ * The only writer of tasks in a host: an event is an item in the task's mailbox, which is read, decided, committed and
  * only then shown (state-machines.md 0).
  */
 export class TaskWriter {
   readonly #options: TaskWriterOptions;
   readonly #mailboxes = new Mailboxes();
+  readonly #stop = new AbortController();
   readonly #moment: Moment;
 
   constructor(options: TaskWriterOptions) {
@@ -65,6 +73,17 @@ export class TaskWriter {
     return this.#moment;
   }
 
+  /** Stores a new task; what the store throws goes on. */
+  async create(record: TaskRecord, options?: CreateOptions): Promise<Created> {
+    const { store, counters, onCommitted } = this.#options;
+    const created = await store.create(record, options);
+    if (created.kind !== "created") return created;
+    counters.add("tasks.created");
+    if (record.task.status.state === "TASK_STATE_FAILED") counters.add("tasks.settled.failed");
+    onCommitted?.(record);
+    return created;
+  }
+
   /**
    * Applies an event to a task of a caller, when its turn in the mailbox comes.
    *
@@ -76,7 +95,8 @@ export class TaskWriter {
     event: TaskEvent | EventMaker,
     options: ApplyOptions,
   ): Promise<Applied> {
-    const { clock, counters, stop } = this.#options;
+    const { clock, counters } = this.#options;
+    const stop = this.#stop.signal;
     for (let failures = 0;;) {
       try {
         return await this.#mailboxes.post(task.id, () => this.#item(task, event, options));
@@ -96,6 +116,11 @@ export class TaskWriter {
   /** Does `item` in the mailbox of a task: nothing here changes the task meanwhile. */
   async inMailbox<T>(id: TaskId, item: () => Promise<T>): Promise<T> {
     return await this.#mailboxes.post(id, item);
+  }
+
+  /** Ends the retries of a host that stops: what a full disk still holds up was tried once more, and is refused. */
+  stop(): void {
+    this.#stop.abort();
   }
 
   /** Resolves when no task is being changed. */
@@ -171,8 +196,6 @@ export interface TaskWriterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly counters: Counters;
-  /** Told after each commit, with the record that it replaced: what wakes the pushes. Must not throw. */
-  readonly onCommitted?: (record: TaskRecord, before: TaskRecord) => void;
-  /** Ends the retries of a host that stops. */
-  readonly stop: AbortSignal;
+  /** Told after each commit, behind all who follow the task; of a new task without `before`. Must not throw. */
+  readonly onCommitted?: (record: TaskRecord, before?: TaskRecord) => void;
 }
