@@ -153,7 +153,7 @@ async function tasksOf({ host }: TestHost): Promise<readonly TaskId[]> {
 
 /** What webhooks are to be told, oldest first. */
 async function owed({ host, clock }: TestHost) {
-  const due = await host.store.duePushes(clock.now() + 60_000 as TimeMs, 10, 60_000);
+  const due = await host.store.duePushes({ now: clock.now() + 60_000 as TimeMs, limit: 10, leaseMs: 60_000 });
   return due.flatMap(({ record: { task, statusLog } }) =>
     statusLog.map(({ status }) => `${task.id} ${stateWord({ task: { ...task, status } })}`)
   );

@@ -4,6 +4,7 @@ import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
+import { pushRequirements } from "@tests/requirements/pushes.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
 import { settingRequirements } from "@tests/requirements/settings.ts";
 import { startedProgramRequirements } from "@tests/requirements/started_program.ts";
@@ -35,6 +36,7 @@ export const requirements: readonly Requirement[] = [
   ...storeRequirements,
   ...lifeCycleRequirements,
   ...runRequirements,
+  ...pushRequirements,
   ...wireRequirements,
   ...startedProgramRequirements,
 ].map(([id, promise]) => ({ id, promise, source: sourceOf(id) }));

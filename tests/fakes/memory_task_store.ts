@@ -16,6 +16,7 @@ import type {
   Created,
   CreateOptions,
   DuePush,
+  DuePushQuery,
   Duplicate,
   Lease,
   ListQuery,
@@ -38,8 +39,11 @@ export class MemoryTaskStore implements TaskStore {
   readonly #isRoomLeft: () => boolean;
   readonly #records = new Map<TaskId, TaskRecord>();
   readonly #blobs = new Map<TaskId, Map<string, Uint8Array<ArrayBuffer>>>();
-  readonly #claims = new PushClaims();
   readonly #index = new TaskIndex();
+  readonly #claims = new PushClaims({
+    index: this.#index,
+    read: (id) => Promise.resolve(this.#records.get(id)),
+  });
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
 
@@ -186,12 +190,20 @@ export class MemoryTaskStore implements TaskStore {
     return Promise.resolve(this.#all(this.#index.unfinished(caller).slice(0, limit)));
   }
 
-  duePushes(now: TimeMs, limit: number, leaseMs: number): Promise<readonly DuePush[]> {
-    const due: DuePush[] = [];
-    for (const id of this.#index.duePushes(now)) {
-      due.push(...this.#claims.claim(this.#records.get(id)!, { now, limit: limit - due.length, leaseMs }));
-    }
-    return Promise.resolve(due);
+  duePushes(query: DuePushQuery): Promise<readonly DuePush[]> {
+    return this.#claims.take(query);
+  }
+
+  nextPushAt(now: TimeMs): Promise<TimeMs | undefined> {
+    return Promise.resolve(this.#claims.nextAt(now));
+  }
+
+  webhooks(caller: CallerName): Promise<number> {
+    return Promise.resolve(this.#index.webhooks(caller));
+  }
+
+  withWebhooks(caller: CallerName): Promise<readonly TaskRecord[]> {
+    return Promise.resolve(this.#all(this.#index.withWebhooks(caller)));
   }
 
   /** How many follow a task now. */

@@ -10,7 +10,7 @@ const leaseMs = 60_000;
 const numbers = (records: readonly TaskRecord[]) => records.map(({ task }) => parseInt(task.id.slice(-12), 16));
 
 async function due(store: TaskStore, now: number, limit = 99): Promise<string[]> {
-  const found = await store.duePushes(at(now), limit, leaseMs);
+  const found = await store.duePushes({ now: at(now), limit, leaseMs });
   return found.map(({ record, configId }) => `${numbers([record])[0]} ${configId}`);
 }
 

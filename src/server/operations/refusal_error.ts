@@ -11,6 +11,8 @@ const reasons: Readonly<Record<RefusalReason, Reason>> = {
   "too many tasks": "STORAGE_FULL",
   "too long": "UNSUPPORTED_OPERATION",
   "too large": "INVALID_PARAMS",
+  "too many webhooks": "INVALID_PARAMS",
+  "too many active webhooks": "INVALID_PARAMS",
   "hop limit": "UNSUPPORTED_OPERATION",
   "storage full": "STORAGE_FULL",
   "shutting down": "SHUTTING_DOWN",

@@ -5,6 +5,7 @@ import { type CallerName, isTaskId, type TaskId } from "@/protocol/ids.ts";
 import type { BlobRef } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import type { Clock, TimeMs } from "@/time/clock.ts";
+import { unlessAborted } from "@/time/unless_aborted.ts";
 import { sweepTemporary } from "@/workspace/atomic_write.ts";
 import type { Disk, FolderEntry } from "@/workspace/disk.ts";
 import { fenceBase } from "@/workspace/host_file.ts";
@@ -33,6 +34,7 @@ import type {
   Created,
   CreateOptions,
   DuePush,
+  DuePushQuery,
   Duplicate,
   FollowItem,
   Lease,
@@ -101,7 +103,7 @@ export class FileTaskStore implements TaskStore {
   readonly #index = new TaskIndex();
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
-  readonly #claims = new PushClaims();
+  readonly #claims = new PushClaims({ index: this.#index, read: (id) => this.#record(id) });
   readonly #room: FreeRoom;
   readonly #quota: TaskQuota;
   /** Commits of one task take turns, so that the second sees what the first made durable. */
@@ -261,16 +263,21 @@ export class FileTaskStore implements TaskStore {
     return await this.#all(this.#index.unfinished(caller).slice(0, limit));
   }
 
-  async duePushes(now: TimeMs, limit: number, leaseMs: number): Promise<readonly DuePush[]> {
-    await this.#indexed;
-    const due: DuePush[] = [];
-    for (const id of this.#index.duePushes(now)) {
-      if (due.length === limit) break;
-      const read = await this.#record(id);
-      const record = this.#records.peek(id) ?? read; // a commit may have come between
-      if (record !== undefined) due.push(...this.#claims.claim(record, { now, limit: limit - due.length, leaseMs }));
-    }
-    return due;
+  async duePushes(query: DuePushQuery): Promise<readonly DuePush[]> {
+    if (query.taskId === undefined) await this.#indexed; // a task that was changed just now is known
+    return await this.#claims.take(query);
+  }
+
+  nextPushAt(now: TimeMs): Promise<TimeMs | undefined> {
+    return this.#indexed.then(() => this.#claims.nextAt(now));
+  }
+
+  webhooks(caller: CallerName): Promise<number> {
+    return this.#indexed.then(() => this.#index.webhooks(caller));
+  }
+
+  withWebhooks(caller: CallerName): Promise<readonly TaskRecord[]> {
+    return this.#indexed.then(() => this.#all(this.#index.withWebhooks(caller)));
   }
 
   /** Tasks that are known so far, whether that is all of them, and how many follow one now. */
@@ -365,10 +372,8 @@ export class FileTaskStore implements TaskStore {
   async #indexReady(): Promise<void> {
     if (this.#isIndexed) return;
     using deadline = this.#options.clock.deadline(indexWaitMs);
-    const tooLate = new Promise<never>((_, reject) => {
-      deadline.signal.addEventListener("abort", () => reject(new IndexNotReady("The tasks are still being indexed")));
-    });
-    await Promise.race([this.#indexed, tooLate]);
+    await unlessAborted(this.#indexed, deadline.signal);
+    if (deadline.signal.aborted) throw new IndexNotReady("The tasks are still being indexed");
   }
 
   async #scan({ recovered, ...opened }: Opened): Promise<void> {

@@ -16,15 +16,22 @@ export interface IndexEntry {
   readonly runs: boolean;
   readonly queuedAt: number;
   readonly forgettable: boolean;
-  /** When its first webhook wants to be told something; undefined when none does. */
-  readonly pushAt: number | undefined;
+  /** Webhooks that want to be told something, each with its time. */
+  readonly owed: readonly OwedPush[];
+  /** Webhooks that are not over. */
+  readonly webhooks: number;
   readonly dedupeName: string | undefined;
+}
+
+/** A webhook that is to be told something. */
+export interface OwedPush {
+  readonly configId: string;
+  readonly at: number;
 }
 
 /** Makes the index entry of a record. */
 export function entryOf(record: TaskRecord): IndexEntry {
   const { task, run, pushes } = record;
-  const due = pushes.filter((push) => isOwed(push, record)).map((push) => push.nextAt!);
   return {
     id: task.id,
     caller: record.caller,
@@ -34,7 +41,9 @@ export function entryOf(record: TaskRecord): IndexEntry {
     runs: run !== null,
     queuedAt: run?.queuedAt ?? 0,
     forgettable: isForgettable(record),
-    pushAt: due.length === 0 ? undefined : Math.min(...due),
+    owed: pushes.filter((push) => isOwed(push, record))
+      .map(({ target, nextAt }) => ({ configId: target.id, at: nextAt! })),
+    webhooks: pushes.filter(({ state }) => state === "active").length,
     dedupeName: record.dedupe && dedupeName(record.caller, record.dedupe),
   };
 }

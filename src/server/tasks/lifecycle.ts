@@ -3,20 +3,16 @@ import type { ArtifactJson, MessageJson, PartJson, State, StatusJson, TaskJson }
 import { isTerminal } from "@/protocol/task.ts";
 import { isoTime, parseTime, type TimeMs } from "@/time/clock.ts";
 import { withContinued } from "./sent_before.ts";
-import { newestStatus } from "./task_record.ts";
-import type {
-  DedupeKey,
-  Fence,
-  LoggedStatus,
-  PushState,
-  PushTarget,
-  Rev,
-  RunId,
-  RunState,
-  Seq,
-  TaskRecord,
-  Usage,
-} from "./task_record.ts";
+import {
+  newPush,
+  nextPush,
+  type PushDecision,
+  type PushEvent,
+  withDuePushes,
+  withoutWebhooks,
+  withWebhook,
+} from "./push_lifecycle.ts";
+import type { DedupeKey, Fence, PushTarget, Rev, RunId, RunState, Seq, TaskRecord, Usage } from "./task_record.ts";
 
 /** What may happen to a task that exists: the rows of state-machines.md 1, by their ids. */
 export type TaskEvent =
@@ -54,6 +50,8 @@ export type TaskEvent =
     readonly run: RunState;
     readonly hops?: number;
     readonly dedupe?: DedupeKey;
+    /** A webhook that came with it. */
+    readonly push?: PushTarget;
   }
   /** T12. */
   | { readonly kind: "no answer came" }
@@ -62,17 +60,21 @@ export type TaskEvent =
   /** T14: the run had begun in a process that is gone. */
   | { readonly kind: "host lost" }
   /** T15. */
-  | { readonly kind: "caller removed" };
+  | { readonly kind: "caller removed" }
+  /** Its webhooks, whatever its state. */
+  | PushEvent;
 
 /** What an event does to a task. `refused` is told to who asked, `dropped` only to the log. */
 export type TaskDecision =
   | { readonly kind: "changed"; readonly record: TaskRecord }
   | { readonly kind: "unchanged" }
   | { readonly kind: "refused"; readonly why: TaskRefusal }
-  | { readonly kind: "dropped"; readonly why: "terminal" | "another run" | "wrong state" };
+  | { readonly kind: "dropped"; readonly why: "terminal" | "another run" | "wrong state" | "out of date" };
 
 /** Why a task does not take an event. `too long`: its history; `too large`: its files. */
-export type TaskRefusal = "busy" | "terminal" | "not cancelable" | "wrong context" | "too long" | "too large";
+export type TaskRefusal =
+  | ("busy" | "terminal" | "not cancelable" | "wrong context" | "too long" | "too large")
+  | "too many webhooks";
 
 /** Where a pure decision gets the time and the ids of the messages it makes. */
 export interface Moment {
@@ -104,7 +106,6 @@ export const partCharsMax = 1024 * 1024;
 export const artifactBytesMax = 256 * 1024 * 1024;
 const failureCharsMax = 4 * 1024;
 const historyMax = 1000;
-const statusLogMax = 200;
 
 /**
  * Makes revision 1 of a task: `submitted` (T1), straight to `working` when `run.startedAt` is set (T1w), or `failed` (T1h).
@@ -121,7 +122,7 @@ export function newTask(from: NewTask, moment: Moment): TaskRecord {
     task: { id: from.id, contextId: from.contextId, status: first, history: [message] },
     statusLog: [],
     run: from.run,
-    pushes: from.push === undefined ? [] : [newPush(from.push, moment.now)],
+    pushes: from.push === undefined ? [] : [newPush(from.push, { acked: 0, now: moment.now })],
     ...(from.dedupe && { dedupe: from.dedupe }),
     ...(from.parent && { parent: from.parent }),
   };
@@ -139,6 +140,7 @@ export function newTask(from: NewTask, moment: Moment): TaskRecord {
  */
 export function nextTask(record: TaskRecord, event: TaskEvent, moment: Moment): TaskDecision {
   const { state } = record.task.status;
+  if (isPushEvent(event)) return nextPush(record, event, moment.now);
   if (isTerminal(state)) return onTerminal(state, event);
   switch (event.kind) {
     case "message":
@@ -159,6 +161,21 @@ export function nextTask(record: TaskRecord, event: TaskEvent, moment: Moment): 
       return onRunEvent(record, event, moment);
   }
 }
+
+function isPushEvent(event: TaskEvent): event is PushEvent {
+  return pushEvents.has(event.kind);
+}
+
+const pushEvents: ReadonlySet<string> = new Set(
+  [
+    "webhook set",
+    "webhook deleted",
+    "push taken",
+    "push failed",
+    "receiver gone",
+    "webhooks stopped",
+  ] satisfies PushEvent["kind"][],
+);
 
 function onTerminal(state: State, event: TaskEvent): TaskDecision {
   if (event.kind === "message") return { kind: "refused", why: "terminal" };
@@ -183,7 +200,9 @@ function onMessage(record: TaskRecord, event: TaskEvent & { kind: "message" }, m
   if (history.length > historyMax) return { kind: "refused", why: "too long" };
   const state = run.startedAt === null ? "TASK_STATE_SUBMITTED" : "TASK_STATE_WORKING";
   const next = { ...withContinued(record, event.dedupe, moment.now), hops: Math.max(record.hops, hops), run };
-  return changed(withStatus({ ...next, task: { ...task, history } }, state, { moment }));
+  const told = withStatus({ ...next, task: { ...task, history } }, state, { moment });
+  const hooked = event.push === undefined ? told : withWebhook(told, event.push, moment.now);
+  return hooked === undefined ? { kind: "refused", why: "too many webhooks" } : changed(hooked);
 }
 
 function onLostHost(record: TaskRecord, event: TaskEvent, moment: Moment): TaskDecision {
@@ -251,6 +270,7 @@ export function bringsContent(event: TaskEvent): boolean {
     case "asked":
     case "answered":
     case "message":
+    case "webhook set":
       return true;
     case "cancel asked":
       return event.text !== undefined && event.text !== "";
@@ -320,15 +340,8 @@ function withStatus(record: TaskRecord, state: State, options: { moment: Moment;
   const message = text === undefined ? undefined : agentMessage(record.task, text, moment);
   const next = { ...status(state, after), ...(message && { message }) };
   const seq = (last?.seq ?? 0) + 1 as Seq;
-  const pushes = record.pushes.map((push) =>
-    push.state === "active" && push.failures === 0 ? { ...push, nextAt: moment.now } : push
-  );
-  return {
-    ...record,
-    task: { ...record.task, status: next },
-    statusLog: trimmed([...record.statusLog, { seq, status: next }], pushes),
-    pushes,
-  };
+  const statusLog = [...record.statusLog, { seq, status: next }];
+  return withDuePushes({ ...record, task: { ...record.task, status: next }, statusLog }, moment.now);
 }
 
 function status(state: State, at: TimeMs): StatusJson {
@@ -343,27 +356,6 @@ function agentMessage(task: TaskJson, text: string, moment: Moment): MessageJson
     contextId: task.contextId,
     taskId: task.id,
   };
-}
-
-/** Keeps what a webhook still has to be told, and the newest. */
-function trimmed(log: readonly LoggedStatus[], pushes: readonly PushState[]): readonly LoggedStatus[] {
-  const acked = pushes.filter((push) => push.state === "active").map((push) => push.acked);
-  const needed = Math.min(...acked, log.length === 0 ? 0 : log.at(-1)!.seq - 1);
-  return log.filter(({ seq }) => seq > needed).slice(-statusLogMax);
-}
-
-function newPush(target: PushTarget, now: TimeMs): PushState {
-  return { target, acked: 0, state: "active", failures: 0, firstFailureAt: null, nextAt: now };
-}
-
-/** A webhook that is over keeps its address, so that it can still be read, and loses its secrets (data-model.md 5). */
-function withoutWebhooks(record: TaskRecord): TaskRecord {
-  const pushes = record.pushes.map((push): PushState =>
-    push.state === "active"
-      ? { ...push, target: { id: push.target.id, url: push.target.url }, state: "gone", nextAt: null }
-      : push
-  );
-  return { ...record, pushes, statusLog: [newestStatus(record)] };
 }
 
 /** Each run replaces the `response` of the one before (product.md §5.5); without text the old one stays. */

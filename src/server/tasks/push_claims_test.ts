@@ -1,63 +1,97 @@
-import { deepStrictEqual } from "node:assert/strict";
-import { acknowledged, answered, sampleNow, sampleTask, started } from "@tests/fakes/sample_tasks.ts";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { acknowledged, after, answered, sampleNow, sampleTask } from "@tests/fakes/sample_tasks.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import { PushClaims } from "./push_claims.ts";
+import { TaskIndex } from "./task_index.ts";
 import type { TaskRecord } from "./task_record.ts";
 
 const leaseMs = 60_000;
-const claim = (claims: PushClaims, record: TaskRecord, options: { now?: number; limit?: number } = {}) =>
-  claims.claim(record, { now: (options.now ?? sampleNow) as TimeMs, limit: options.limit ?? 9, leaseMs })
-    .map(({ configId }) => configId);
 const record = sampleTask({ pushes: ["w1", "w2"], working: true });
 
-Deno.test("PushClaims claims each due webhook once, until its lease is over", () => {
-  const claims = new PushClaims();
-  deepStrictEqual(claim(claims, record), ["w1", "w2"]);
-  deepStrictEqual(claim(claims, record), []);
-  deepStrictEqual(claim(claims, record, { now: sampleNow + leaseMs - 1 }), []);
-  deepStrictEqual(claim(claims, record, { now: sampleNow + leaseMs }), ["w1", "w2"]);
+/** Claims over a store that holds one record, which a test replaces as a commit would. */
+function claimsOf(first: TaskRecord) {
+  const index = new TaskIndex();
+  index.put(first);
+  let now = first;
+  const claims = new PushClaims({ index, read: () => Promise.resolve(now) });
+  return {
+    claims,
+    commit(next: TaskRecord) {
+      index.put(next);
+      claims.committed(now, next);
+      now = next;
+    },
+    async take({ at = sampleNow as number, limit = 9 } = {}) {
+      const due = await claims.take({ now: at as TimeMs, limit, leaseMs });
+      return due.map(({ configId }) => configId);
+    },
+    nextAt: (at: number) => claims.nextAt(at as TimeMs),
+  };
+}
+
+Deno.test("PushClaims claims each due webhook once, until its lease is over", async () => {
+  const { take } = claimsOf(record);
+  deepStrictEqual(await take(), ["w1", "w2"]);
+  deepStrictEqual(await take(), []);
+  deepStrictEqual(await take({ at: sampleNow + leaseMs - 1 }), []);
+  deepStrictEqual(await take({ at: sampleNow + leaseMs }), ["w1", "w2"]);
 });
 
-Deno.test("PushClaims claims no more than it is asked for", () => {
-  const claims = new PushClaims();
-  deepStrictEqual(claim(claims, record, { limit: 1 }), ["w1"]);
-  deepStrictEqual(claim(claims, record, { limit: 0 }), []);
-  deepStrictEqual(claim(claims, record, { limit: 1 }), ["w2"]);
+Deno.test("PushClaims claims no more than it is asked for", async () => {
+  const { take } = claimsOf(record);
+  deepStrictEqual(await take({ limit: 1 }), ["w1"]);
+  deepStrictEqual(await take({ limit: 0 }), []);
+  deepStrictEqual(await take({ limit: 1 }), ["w2"]);
 });
 
-Deno.test("PushClaims leaves webhooks that are over, retry later, or were told all", () => {
+Deno.test("PushClaims gives one webhook to one of two who look at once", async () => {
+  const { take } = claimsOf(record);
+  const both = await Promise.all([take(), take()]);
+  deepStrictEqual(both.flat().sort(), ["w1", "w2"]);
+});
+
+Deno.test("PushClaims leaves webhooks that are over, retry later, or were told all", async () => {
   const [w1, w2] = record.pushes;
   const told = { ...w1!, acked: record.statusLog.at(-1)!.seq };
   const later = { ...w2!, nextAt: sampleNow + 1 as TimeMs };
   const over = { ...w2!, target: { ...w2!.target, id: "w3" }, state: "gave up" as const };
-  deepStrictEqual(claim(new PushClaims(), { ...record, pushes: [told, later, over] }), []);
-  deepStrictEqual(claim(new PushClaims(), { ...record, pushes: [later] }, { now: sampleNow + 1 }), ["w2"]);
+  const { take, nextAt } = claimsOf({ ...record, pushes: [told, later, over] });
+  deepStrictEqual(await take(), []);
+  strictEqual(nextAt(sampleNow), sampleNow + 1);
+  deepStrictEqual(await take({ at: sampleNow + 1 }), ["w2"]);
+  strictEqual(nextAt(sampleNow + 1), undefined);
 });
 
-Deno.test("PushClaims keeps a claim over a new status: one request at a time a webhook", () => {
-  const claims = new PushClaims();
-  claim(claims, record);
-  const next = answered(record);
-  claims.committed(record, next);
-  deepStrictEqual(claim(claims, next), []);
+Deno.test("PushClaims keeps a claim over a new status: one request at a time a webhook [SM6 one-at-a-time]", async () => {
+  const { take, commit } = claimsOf(record);
+  await take();
+  commit(answered(record));
+  deepStrictEqual(await take(), []);
 });
 
-Deno.test("PushClaims ends the claim of the webhook whose own state was committed", () => {
-  const claims = new PushClaims();
-  claim(claims, record);
+Deno.test("PushClaims ends the claim of the webhook whose own state was committed", async () => {
+  const { take, commit } = claimsOf(record);
+  await take();
   const told = acknowledged(record, "w1");
-  claims.committed(record, told);
+  commit(told);
   const next = answered(told);
-  claims.committed(told, next);
-  deepStrictEqual(claim(claims, next), ["w1"]);
+  commit(next);
+  deepStrictEqual(await take(), ["w1"]);
   const failed = { ...next, pushes: next.pushes.map((push) => ({ ...push, failures: push.failures + 1 })) };
-  claims.committed(next, failed);
-  deepStrictEqual(claim(claims, failed), ["w1", "w2"]);
+  commit(failed);
+  deepStrictEqual(await take(), ["w1", "w2"]);
 });
 
-Deno.test("PushClaims ends all claims of a task that is gone", () => {
-  const claims = new PushClaims();
-  claim(claims, record);
+Deno.test("PushClaims ends the claim of a webhook that was set anew under its id", async () => {
+  const { take, commit } = claimsOf(record);
+  await take();
+  commit(after(record, { kind: "webhook set", target: { id: "w1", url: "https://other.example/" } }));
+  deepStrictEqual(await take(), ["w1"]);
+});
+
+Deno.test("PushClaims ends all claims of a task that is gone", async () => {
+  const { take, claims } = claimsOf(record);
+  await take();
   claims.committed(record, undefined);
-  deepStrictEqual(claim(claims, started(sampleTask({ pushes: ["w1", "w2"] }))), ["w1", "w2"]);
+  deepStrictEqual(await take(), ["w1", "w2"]);
 });

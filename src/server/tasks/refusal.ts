@@ -1,3 +1,5 @@
+import { webhooksMax } from "./push_lifecycle.ts";
+
 /** Why a message or a call was not taken; nothing of it was stored or run. */
 export type RefusalReason = keyof typeof refusalTexts;
 
@@ -20,6 +22,10 @@ const refusalTexts = {
   "too many tasks": "Too many unfinished tasks are stored for this caller",
   "too long": "The task holds 1,000 messages: start a new one",
   "too large": "The task would be over the limit of 4 MiB, files aside: send less, or start a new one",
+  "too many webhooks":
+    `The task has ${webhooksMax} webhooks, the most it may have: delete one, or set one anew under its id`,
+  "too many active webhooks":
+    "Too many webhooks of this caller still wait for their tasks: delete some, or wait until tasks end",
   "hop limit": "hop limit: the message came over too many agents",
   "storage full": "No room is left to store this, retry later",
   "shutting down": "The server is shutting down, retry later",

@@ -12,6 +12,8 @@ const reasons: Readonly<Record<RefusalReason, boolean>> = {
   "too many tasks": false,
   "too long": false,
   "too large": false,
+  "too many webhooks": false,
+  "too many active webhooks": false,
   "hop limit": false,
   "storage full": true,
   "shutting down": true,

@@ -1,7 +1,7 @@
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import { isTerminal, type State } from "@/protocol/task.ts";
 import type { TimeMs } from "@/time/clock.ts";
-import { dedupeName, entryOf, type IndexEntry } from "./index_entry.ts";
+import { dedupeName, entryOf, type IndexEntry, type OwedPush } from "./index_entry.ts";
 import { readPageToken, writePageToken } from "./page_token.ts";
 import { byTime, SortedEntries } from "./sorted_entries.ts";
 import type { DedupeKey, TaskRecord } from "./task_record.ts";
@@ -52,7 +52,7 @@ export class TaskIndex {
     if (orders === undefined) this.#callers.set(entry.caller, orders = new CallerOrders());
     orders.add(entry);
     if (entry.runs) this.#runs.set(entry.id, entry);
-    if (entry.pushAt !== undefined) this.#pushes.set(entry.id, entry);
+    if (entry.owed.length > 0) this.#pushes.set(entry.id, entry);
     if (entry.dedupeName !== undefined) {
       const { bodyHash, until } = record.dedupe!;
       // An old task keeps a key that ran out and that a newer one has by now.
@@ -152,10 +152,23 @@ export class TaskIndex {
     return oldest?.id;
   }
 
-  /** Tasks with a webhook that wants to be told something at `now`, longest due first. */
-  duePushes(now: TimeMs): readonly TaskId[] {
-    return [...this.#pushes.values()].filter(({ pushAt }) => pushAt! <= now).sort(byPushAt)
-      .map(({ id }) => id);
+  /** Webhooks that want to be told something, of one task or of all, longest due first. */
+  owed(id?: TaskId): readonly (OwedPush & { readonly id: TaskId })[] {
+    const entries = id === undefined
+      ? this.#pushes.values()
+      : [this.#pushes.get(id)].filter((one) => one !== undefined);
+    return [...entries].flatMap(({ id, owed }) => owed.map((push) => ({ id, ...push }))).sort(byDueAt);
+  }
+
+  /** How many webhooks of a caller are not over. */
+  webhooks(caller: CallerName): number {
+    return this.#callers.get(caller)?.webhooks ?? 0;
+  }
+
+  /** A caller's tasks with webhooks that are not over. */
+  withWebhooks(caller: CallerName): readonly TaskId[] {
+    if (this.webhooks(caller) === 0) return [];
+    return [...this.#callers.get(caller)!.all].filter(({ webhooks }) => webhooks > 0).map(({ id }) => id);
   }
 
   #orderFor(query: ListQuery): OrderOfQuery {
@@ -189,14 +202,18 @@ class CallerOrders {
   readonly all = new SortedEntries();
   readonly byState = new Map<State, SortedEntries>();
   readonly byContext = new Map<string, SortedEntries>();
+  /** Webhooks that are not over, of all of them. */
+  webhooks = 0;
 
   add(entry: IndexEntry): void {
+    this.webhooks += entry.webhooks;
     this.all.add(entry);
     order(this.byState, entry.state).add(entry);
     order(this.byContext, entry.contextId).add(entry);
   }
 
   remove(entry: IndexEntry): void {
+    this.webhooks -= entry.webhooks;
     this.all.remove(entry);
     this.byState.get(entry.state)!.remove(entry);
     const inContext = this.byContext.get(entry.contextId)!;
@@ -222,6 +239,6 @@ function byQueuedAt(a: IndexEntry, b: IndexEntry): number {
   return a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1);
 }
 
-function byPushAt(a: IndexEntry, b: IndexEntry): number {
-  return a.pushAt! - b.pushAt! || (a.id < b.id ? -1 : 1);
+function byDueAt(a: OwedPush & { id: TaskId }, b: OwedPush & { id: TaskId }): number {
+  return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }

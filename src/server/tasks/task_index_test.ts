@@ -11,6 +11,7 @@ import {
   sampleNow,
   sampleTask,
 } from "@tests/fakes/sample_tasks.ts";
+import type { TaskId } from "@/protocol/ids.ts";
 import type { State } from "@/protocol/task.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import { TaskIndex } from "./task_index.ts";
@@ -178,14 +179,31 @@ Deno.test("TaskIndex oldestForgettable() passes over what a webhook waits for [ย
   strictEqual(index.oldestForgettable(bob), undefined);
 });
 
-Deno.test("TaskIndex duePushes() gives the longest due first, and none that was told all", () => {
+Deno.test("TaskIndex owed() gives what webhooks wait for, longest due first, and none that was told all [SM6 due]", () => {
   const push = (n: number, ms: number) => sampleTask({ n, now: at(ms), pushes: ["w1"] });
   const index = indexOf(push(1, 30), push(2, 10), push(3, 20), acknowledged(push(4, 0), "w1"), sampleTask({ n: 5 }));
-  deepStrictEqual(index.duePushes(at(25)).map(numberOf), [2, 3]);
+  const owed = (id?: TaskId) => index.owed(id).map(({ id, configId, at }) => [numberOf(id), configId, at - sampleNow]);
+  deepStrictEqual(owed(), [[2, "w1", 10], [3, "w1", 20], [1, "w1", 30]]);
+  deepStrictEqual([owed(sampleId(3)), owed(sampleId(4)), owed(sampleId(9))], [[[3, "w1", 20]], [], []]);
   const told = push(2, 10);
   const pushes = told.pushes.map((one) => ({ ...one, acked: told.statusLog.at(-1)!.seq })); // nextAt left as it was
   index.put({ ...told, pushes });
-  deepStrictEqual(index.duePushes(at(99)).map(numberOf), [3, 1]);
+  deepStrictEqual(owed().map(([n]) => n), [3, 1]);
+});
+
+Deno.test("TaskIndex counts the webhooks of a caller that are not over, and finds their tasks [ยง5.7 active-webhooks]", () => {
+  const index = indexOf(
+    sampleTask({ n: 1, pushes: ["w1", "w2"] }),
+    sampleTask({ n: 2, pushes: ["w1"] }),
+    sampleTask({ n: 3 }),
+  );
+  deepStrictEqual([index.webhooks(ann), index.webhooks(bob)], [3, 0]);
+  deepStrictEqual(index.withWebhooks(ann).map(numberOf).sort(), [1, 2]);
+  index.put(after(sampleTask({ n: 1, pushes: ["w1", "w2"] }), { kind: "webhook deleted", configId: "w1" }));
+  index.put(after(sampleTask({ n: 2, pushes: ["w1"] }), { kind: "webhooks stopped" }));
+  deepStrictEqual([index.webhooks(ann), index.withWebhooks(ann).map(numberOf)], [1, [1]]);
+  index.remove(sampleId(1));
+  deepStrictEqual([index.webhooks(ann), index.withWebhooks(ann)], [0, []]);
 });
 
 Deno.test("TaskIndex forgets all of a task that is removed [DM6 index]", () => {
@@ -193,7 +211,7 @@ Deno.test("TaskIndex forgets all of a task that is removed [DM6 index]", () => {
   index.remove(sampleId(1));
   index.remove(sampleId(1));
   deepStrictEqual([index.size, index.count(ann), index.count(bob)], [1, 1, 0]);
-  deepStrictEqual([ids(index), index.queued(9).length, index.duePushes(at(9)).length], [[2], 1, 0]);
+  deepStrictEqual([ids(index), index.queued(9).length, index.owed().length], [[2], 1, 0]);
   deepStrictEqual(index.unfinished(ann), [sampleId(2)]);
   deepStrictEqual([ids(index, { contextId: "c1" }), index.get(sampleId(1))], [[2], undefined]);
 });

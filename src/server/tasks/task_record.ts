@@ -77,6 +77,8 @@ export interface PushTarget {
   readonly url: string;
   readonly token?: string;
   readonly authentication?: { readonly scheme: string; readonly credentials: string };
+  /** It was set over A2A 0.3, and is told tasks as that version writes them. */
+  readonly version?: "0.3";
 }
 
 /** What one webhook still has to be told is `statusLog` after `acked`; there is no other queue (state-machines.md 6). */
@@ -90,7 +92,9 @@ export interface PushState {
   readonly firstFailureAt: TimeMs | null;
   /** Null: nothing to send. */
   readonly nextAt: TimeMs | null;
-  /** A code, never a text of the remote. */
+  /** Of them the last ones that the guard refused, in a row. */
+  readonly refusals?: number;
+  /** A code or a status, never a text of the remote. */
   readonly lastError?: string;
 }
 

@@ -59,8 +59,14 @@ export interface TaskStore extends AsyncDisposable {
   aged(state: "waiting" | "terminal", before: TimeMs, limit: number): Promise<readonly TaskRecord[]>;
   /** Records of a caller that are not terminal, oldest first: what an expulsion ends. */
   unfinished(caller: CallerName, limit: number): Promise<readonly TaskRecord[]>;
-  /** Webhooks with something to send at `now`, each claimed for `leaseMs`; settled by committing the record. */
-  duePushes(now: TimeMs, limit: number, leaseMs: number): Promise<readonly DuePush[]>;
+  /** Webhooks with something to send at `now`, longest due first, each claimed for `leaseMs`; settled by committing the record. */
+  duePushes(query: DuePushQuery): Promise<readonly DuePush[]>;
+  /** When the first webhook that nobody claims wants to be told something, be it in the past; undefined when none does. */
+  nextPushAt(now: TimeMs): Promise<TimeMs | undefined>;
+  /** How many webhooks of a caller are not over. */
+  webhooks(caller: CallerName): Promise<number>;
+  /** A caller's records with webhooks that are not over: what an expulsion stops. */
+  withWebhooks(caller: CallerName): Promise<readonly TaskRecord[]>;
 }
 
 /** What became of a new task. */
@@ -149,6 +155,16 @@ export interface Lease {
 export interface Busy {
   readonly kind: "busy";
   readonly taskId: TaskId;
+}
+
+/** Which webhooks are asked for. */
+export interface DuePushQuery {
+  readonly now: TimeMs;
+  /** The most that are given. */
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** Only of this task. Absent: of all. */
+  readonly taskId?: TaskId;
 }
 
 /** A webhook to send to, and the record that says what. */

@@ -208,7 +208,7 @@ function look({ random, now }: World): Step {
 
 function duePushes({ random, now }: World): Step {
   const [at, limit] = [now() as TimeMs, random.pick([1, 99])];
-  return async ({ store }) => await store.duePushes(at, limit, 1000);
+  return async ({ store }) => await store.duePushes({ now: at, limit, leaseMs: 1000 });
 }
 
 function blob({ random, made }: World): Step {

@@ -1,0 +1,37 @@
+import type { Promised } from "./promised.ts";
+
+/** Webhooks that callers set, and what is pushed to them. */
+export const pushRequirements: readonly Promised[] = [
+  ["SM6 set", "A webhook that is set is told the current status once, also on a task that is over"],
+  ["SM6 committed", "A status and what webhooks are owed of it are one commit"],
+  ["SM6 due", "What is due longest is sent first"],
+  ["SM6 one-at-a-time", "A webhook has one request under way at most"],
+  ["SM6 oldest-first", "A webhook gets the oldest status that it did not take"],
+  ["SM6 taken", "An answer of 2xx acknowledges; all taken of a task that is over ends the webhook"],
+  ["SM6 gone", "410, deletion and the removal of its caller end a webhook"],
+  ["SM6 retry", "A failure is tried again after a growing, spread delay, at least as long as Retry-After asks"],
+  ["SM6 gave-up", "A webhook that failed for a day, or that the guard refused five times in a row, is given up"],
+  ["SM6 restart", "What was owed before a start is spread over 30 s"],
+  ["SM6 body", "A push is the whole task with the status it is about and its number"],
+  ["SM6 superseded", "An older status carries no artifacts and says so"],
+  ["SM6 webhook-id", "A push keeps its id over retries"],
+  ["SM6 readable", "A webhook that is over stays readable until its task is pruned"],
+  ["SM6 others-unharmed", "A webhook that fails holds up nobody else"],
+  ["SM6 held", "Pushes of a caller whose time is over are held for a day"],
+
+  ["§5.7 webhooks-a-task", "A task has at most 16 webhooks"],
+  ["§5.7 active-webhooks", "A caller has at most 200 webhooks that are not over"],
+  ["§5.7 push-rate", "60 pushes a minute go out per caller and host"],
+  ["§5.7 url-judged", "A webhook whose address can be seen to be forbidden is refused when it is set"],
+  ["§5.7 secrets-unseen", "Token and credentials are never returned, and are erased when the webhook is over"],
+  ["§5.7 headers", "The token and the credentials go out in their headers"],
+  ["§5.7 pushed-after-readable", "A state is readable by GetTask before it is pushed"],
+  ["§5.7 signature", "Pushes are signed as Standard Webhooks has it, with a secret per caller"],
+  ["§5.7 config-methods", "Webhooks are set, read, listed and deleted over both bindings"],
+  ["§5.7 inline", "A webhook may come with the message that makes or continues a task"],
+  ["§5.7 crash", "Pushes survive kill -9: every status at least once, in order"],
+  ["§5.7 amplification", "Many sends with many webhooks at one host stay under the rate"],
+  ["§5.7 legacy", "A webhook that was set over A2A 0.3 is told tasks as that version writes them"],
+  ["case 29", "The token goes out under the name that receivers look for"],
+  ["case 31", "A webhook leads to no private address, not by a redirect either"],
+];
