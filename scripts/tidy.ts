@@ -23,7 +23,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "everything"
   ],
   "server/push": ["server/tasks", "outbound", "protocol", "time", "random.ts", "counters.ts"],
   "server/operations": [
-    ...["server/runs", "server/tasks", "workspace", "protocol", "time", "random.ts", "counters.ts"],
+    ...["server/runs", "server/push", "server/tasks", "workspace", "protocol", "time", "random.ts", "counters.ts"],
   ],
   "server/http": [
     ...["server/operations", "workspace", "protocol", "time", "random.ts", "counters.ts"],

@@ -29,6 +29,10 @@ export const counterTable = {
   "sessions.opened": "Sessions opened or resumed",
   "sessions.evicted": "Sessions closed because they were idle, or one too many",
   "progress.dropped": "Pieces of partial text that a slow reader got merged into later ones",
+  "pushes.sent": "Pushes that were tried",
+  "pushes.taken": "Pushes that their receiver took",
+  "pushes.failed": "Pushes that failed, to be tried again",
+  "pushes.gaveUp": "Webhooks that were given up",
   "notices": "Notices to the owner that were stored",
   "notices.refused": "Notices to the owner that were over the limit",
 } as const;

@@ -7,6 +7,7 @@ import type { Accepted } from "@/server/runs/submission.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
+import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { TaskWriter } from "@/server/tasks/task_writer.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import { systemClock } from "@/time/clock.ts";
@@ -63,8 +64,11 @@ export async function openBenchRuns(folder: string, options: BenchRunsOptions = 
     ...{ hopsMax: 4, runsMax: Infinity, queuedMax: Infinity, runMs: Infinity },
     ...{ inputMs: Infinity, keepMs: Infinity, fileBytesMax: Infinity },
   };
+  const webhookPlaces = new WebhookPlaces({ store, max: Infinity });
   const parts = { disk, clock, random, counters, paths, store, sessions, limits, observe, onCommitted };
-  const runs = opened.use(new RunService({ ...parts, writer: new TaskWriter(parts), notify: undefined }));
+  const runs = opened.use(
+    new RunService({ ...parts, ...{ writer: new TaskWriter(parts), webhookPlaces, notify: undefined } }),
+  );
   let sent = 0;
   const all = opened.move();
   return {

@@ -14,6 +14,7 @@ import type { Accepted, Submission } from "@/server/runs/submission.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
+import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { TaskWriter, type TaskWriterOptions } from "@/server/tasks/task_writer.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
@@ -118,7 +119,8 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
     const sessions = createScriptedSessions();
     const view = createBlockableStore(store);
     const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, notify: undefined };
-    const given = { ...parts, ...options.service, ...more };
+    const webhookPlaces = new WebhookPlaces({ store: view.store, max: 200 });
+    const given = { ...parts, webhookPlaces, ...options.service, ...more };
     const runs = new RunService({ writer: new TaskWriter(given), ...given });
     hosts.push({ runs, sessions, view });
     return { runs, sessions, view, ...doorsOf(runs, store) };

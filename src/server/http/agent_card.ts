@@ -20,10 +20,10 @@ export interface CardSettings {
   readonly capabilities?: AgentCapabilitiesJson;
 }
 
-/** What this program can do. Pushes are not sent yet. */
+/** What this program can do. */
 export const ourCapabilities: AgentCapabilitiesJson = {
   streaming: true,
-  pushNotifications: false,
+  pushNotifications: true,
   extendedAgentCard: true,
 };
 

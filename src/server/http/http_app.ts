@@ -19,7 +19,7 @@ import { OpenStreams } from "./open_streams.ts";
 import { type GuardOptions, guardRequest, isLoopbackAddress, refuseOddHost } from "./request_guard.ts";
 import { ourCapabilities } from "./agent_card.ts";
 import { answerRest, answerType, matchRest } from "./rest_routes.ts";
-import type { RouteOptions } from "./route_options.ts";
+import type { RouteOptions, UnreadCall } from "./route_options.ts";
 import { announceExtensions, capabilityError } from "./served_capabilities.ts";
 
 const logger = getLogger(["a2a", "server", "http"]);
@@ -28,6 +28,7 @@ const logger = getLogger(["a2a", "server", "http"]);
 export interface ServedWorkspace extends AuthWorkspace {
   readonly runs: Call["runs"];
   readonly store: Call["store"];
+  readonly webhooks: Call["webhooks"];
   /** What `Cards.extended` gives. */
   readonly extendedCard: ReturnType<Cards["extended"]>;
   /** Where its exchanges are told; absent: nowhere. */
@@ -200,7 +201,7 @@ class Door {
   }
 
   /** What a request is answered with, once its body is there. */
-  #served(request: Request, admitted: Admitted): { readonly call: Call; readonly options: RouteOptions } {
+  #served(request: Request, admitted: Admitted): { readonly call: UnreadCall; readonly options: RouteOptions } {
     const operate: RouteOptions["operate"] = (method, asked, call) =>
       this.#operate(method, asked, { call, request, admitted });
     return { call: this.#call(request, admitted), options: { ...this.#routes, operate } };
@@ -239,12 +240,13 @@ class Door {
     return isSame ? undefined : new A2AError("UNAUTHENTICATED");
   }
 
-  #call(request: Request, { address, workspace, caller }: Admitted): Call {
+  #call(request: Request, { address, workspace, caller }: Admitted): UnreadCall {
     const { clock, waitMs } = this.#options;
     return {
       caller: caller.caller,
       runs: workspace.runs,
       store: workspace.store,
+      webhooks: workspace.webhooks,
       clock,
       waitMs,
       signal: this.#stopped,

@@ -4,15 +4,15 @@ import { failure, type JsonRpcId, parseEnvelope, success } from "@/protocol/json
 import { protocolVersion } from "@/protocol/protocol_version.ts";
 import type { Method } from "@/protocol/request_types.ts";
 import type { StreamJson } from "@/protocol/task.ts";
-import type { Call, Outcome } from "@/server/operations/call.ts";
+import type { Outcome } from "@/server/operations/call.ts";
 import { type Answer, jsonAnswer, lateAnswer, rpcErrorAnswer } from "./answers.ts";
-import { internalError, type RouteOptions } from "./route_options.ts";
+import { internalError, type RouteOptions, type UnreadCall } from "./route_options.ts";
 import { sseResponse } from "./sse_response.ts";
 
 /** Answers a JSON-RPC call of an authenticated caller, given its body (A2A 1.0 §9, and the same in 0.3). Never throws. */
 export async function answerJsonRpc(
   request: Request,
-  { bytes, call, options }: { bytes: Uint8Array; call: Call; options: RouteOptions },
+  { bytes, call, options }: { bytes: Uint8Array; call: UnreadCall; options: RouteOptions },
 ): Promise<Answer> {
   const envelope = parseEnvelope(bytes);
   if (envelope.kind === "refused") return rpcErrorAnswer(envelope.error, envelope.id);
@@ -30,7 +30,7 @@ export async function answerJsonRpc(
   if (asked instanceof A2AError) return refuse(asked);
   const { method } = asked;
   try {
-    const outcome = await options.operate(method, asked.request, call);
+    const outcome = await options.operate(method, asked.request, { ...call, version });
     return outcome instanceof A2AError ? refuse(outcome) : await answered(outcome, { id, method, dialect, options });
   } catch (error) {
     return refuse(internalError(method, error));

@@ -5,10 +5,10 @@ import { parseJson } from "@/protocol/json_body.ts";
 import { protocolVersion } from "@/protocol/protocol_version.ts";
 import type { Method } from "@/protocol/request_types.ts";
 import type { StreamJson } from "@/protocol/task.ts";
-import type { Call, Outcome } from "@/server/operations/call.ts";
+import type { Outcome } from "@/server/operations/call.ts";
 import { type Answer, jsonAnswer, lateAnswer, restErrorAnswer } from "./answers.ts";
 import { answerExtendedCard } from "./card_routes.ts";
-import { internalError, type RouteOptions } from "./route_options.ts";
+import { internalError, type RouteOptions, type UnreadCall } from "./route_options.ts";
 import { sseResponse } from "./sse_response.ts";
 
 /** What a request over HTTP+JSON asks for: a method with the fields of its path, or why there is none. */
@@ -66,7 +66,7 @@ export async function answerRest(
   request: Request,
   { bytes, call, match, options }: {
     bytes: Uint8Array;
-    call: Call;
+    call: UnreadCall;
     match: RestMatch & { kind: "method" };
     options: RouteOptions;
   },
@@ -87,7 +87,7 @@ export async function answerRest(
   const parsed = dialect.read(method, { path, query, body: body?.value });
   if (parsed instanceof A2AError) return refuse(parsed);
   try {
-    const outcome = await options.operate(method, parsed, call);
+    const outcome = await options.operate(method, parsed, { ...call, version });
     if (outcome instanceof A2AError) return refuse(outcome);
     if (method !== "GetExtendedAgentCard" || outcome.kind !== "value") {
       return await answered(outcome, { method, contentType, dialect, options });

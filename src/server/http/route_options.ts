@@ -18,6 +18,9 @@ export interface RouteOptions {
   readonly operate: <M extends Method>(method: M, request: RequestOf[M], call: Call) => Promise<Outcome | A2AError>;
 }
 
+/** A call whose body was not read yet: the version of A2A may be in it. */
+export type UnreadCall = Omit<Call, "version">;
+
 /** What a stream was ended with, as it is. All else is a bug: the cause goes to the log, its caller gets one fixed sentence. */
 export function internalError(method: string, error: unknown): A2AError {
   if (error instanceof A2AError) return error;

@@ -1,6 +1,6 @@
-import { A2AError } from "@/protocol/errors.ts";
 import type { Method, RequestOf } from "@/protocol/request_types.ts";
-import type { Call, Operation, Outcome } from "./call.ts";
+import type { Operation } from "./call.ts";
+import { createPushConfig, deletePushConfig, getPushConfig, listPushConfigs } from "./push_operations.ts";
 import { sendMessage, sendStreamingMessage } from "./send_message.ts";
 import { cancelTask, getTask, listTasks, subscribeToTask } from "./task_operations.ts";
 
@@ -15,14 +15,9 @@ export const operations: Operations = {
   ListTasks: listTasks,
   CancelTask: cancelTask,
   SubscribeToTask: subscribeToTask,
-  // The card says that pushes are not supported, and so does every method about them (A2A 1.0 §3.3.4).
-  CreateTaskPushNotificationConfig: noPushes,
-  GetTaskPushNotificationConfig: noPushes,
-  ListTaskPushNotificationConfigs: noPushes,
-  DeleteTaskPushNotificationConfig: noPushes,
+  CreateTaskPushNotificationConfig: createPushConfig,
+  GetTaskPushNotificationConfig: getPushConfig,
+  ListTaskPushNotificationConfigs: listPushConfigs,
+  DeleteTaskPushNotificationConfig: deletePushConfig,
   GetExtendedAgentCard: async (_, { extendedCard }) => ({ kind: "value", value: await extendedCard() }),
 };
-
-function noPushes(_request: unknown, _call: Call): Promise<Outcome | A2AError> {
-  return Promise.resolve(new A2AError("PUSH_NOTIFICATION_NOT_SUPPORTED"));
-}

@@ -4,10 +4,12 @@ import type { SendMessageRequest } from "@/protocol/request_types.ts";
 import type { MessageJson, TaskJson } from "@/protocol/task.ts";
 import type { TaskViewOptions } from "@/protocol/task_view.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";
+import type { PushTarget } from "@/server/tasks/task_record.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import { notNeeded } from "@/time/not_needed.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 import type { Call, Outcome } from "./call.ts";
+import { badUrl, pushVersion } from "./push_operations.ts";
 import { refusalError } from "./refusal_error.ts";
 import { servedEvent, servedTask } from "@/server/tasks/served_task.ts";
 
@@ -52,13 +54,27 @@ export function served(
 }
 
 async function accept(request: SendMessageRequest, call: Call): Promise<Accepted | A2AError> {
-  if (request.configuration.push !== undefined) return new A2AError("PUSH_NOTIFICATION_NOT_SUPPORTED");
   const { taskId, ...rest } = request.message;
   if (taskId !== undefined && !isTaskId(taskId)) return new A2AError("TASK_NOT_FOUND");
+  const push = webhookOf(request, call);
+  if (push instanceof A2AError) return push;
   const message: MessageJson = { ...rest, ...(taskId !== undefined && { taskId }) };
-  const submission: Submission = { caller: call.caller, hops: request.hops, message, ...dedupeOf(request, call) };
+  const submission: Submission = {
+    caller: call.caller,
+    hops: request.hops,
+    message,
+    ...dedupeOf(request, call),
+    ...(push && { push }),
+  };
   const accepted = await call.runs.submit(submission);
   return accepted.kind === "refused" ? refusalError(accepted) : accepted;
+}
+
+/** The webhook that came with the message, if any, checked. A taskId in it is not looked at (A2A 1.0 §4.3.1). */
+function webhookOf({ configuration }: SendMessageRequest, call: Call): PushTarget | undefined | A2AError {
+  if (configuration.push === undefined) return undefined;
+  const target = call.webhooks.targetOf(configuration.push, pushVersion(call));
+  return "kind" in target ? badUrl(target, "configuration.taskPushNotificationConfig.url") : target;
 }
 
 function dedupeOf({ dedupe, message }: SendMessageRequest, { clock }: Call): Pick<Submission, "dedupe"> {

@@ -61,7 +61,8 @@ export async function subscribeToTask({ id }: TaskRequest, call: Call): Promise<
   return { kind: "stream", events: served(followed.events, call) };
 }
 
-function badPageToken(): A2AError {
+/** A page token of a list that is none of ours. */
+export function badPageToken(): A2AError {
   const description = "is none of ours, or was made for another filter: start with the first page";
   const message = `Cannot read the request: pageToken ${description}`;
   return new A2AError("INVALID_PARAMS", { message, fieldViolations: [{ field: "pageToken", description }] });

@@ -25,6 +25,7 @@ import { RunSlots } from "./run_slots.ts";
 import type { Accepted, Submission } from "./submission.ts";
 import { Sweeper } from "./sweeper.ts";
 import type { TaskWriter } from "@/server/tasks/task_writer.ts";
+import type { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 
 /** The limits of runs (product.md §7). Durations in milliseconds. `Infinity` is no limit. */
 export interface RunLimits {
@@ -45,6 +46,8 @@ export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax
   readonly store: TaskStore;
   /** Who else changes tasks of the store does it through this one, too: a task has one mailbox. */
   readonly writer: TaskWriter;
+  /** Where the webhooks that come with messages find room. */
+  readonly webhookPlaces: Pick<WebhookPlaces, "take">;
   readonly sessions: Pick<SessionPool, "turn" | "kill" | "closeCaller" | "removeTranscript">;
   readonly clock: Clock;
   readonly random: Random;
@@ -182,6 +185,8 @@ export class RunService implements AsyncDisposable {
 
   async #take(submission: Submission): Promise<Accepted | Refused> {
     const { taskId } = submission.message;
+    using place = submission.push && await this.#options.webhookPlaces.take(submission.caller);
+    if (submission.push !== undefined && place === undefined) return this.#refuse("too many active webhooks");
     return taskId === undefined ? await this.#start(submission) : await this.#continue(submission, taskId);
   }
 
@@ -270,14 +275,14 @@ export class RunService implements AsyncDisposable {
   }
 
   async #commitContinuation(
-    { hops, dedupe }: Submission,
+    { hops, dedupe, push }: Submission,
     { entered, input, before }: { entered: Entered; input: StoredInput; before: TaskRecord },
   ): Promise<Accepted | Refused> {
     const task = { id: before.task.id, caller: before.caller };
     const { run, lease } = entered;
     let accepted: Accepted | Refused | undefined;
     const { message } = input;
-    const applied = await this.#writer.apply(task, { kind: "message", message, run, hops, dedupe }, {
+    const applied = await this.#writer.apply(task, { kind: "message", message, run, hops, dedupe, push }, {
       whenFull: "refuse",
       how: () => ({ as: lease.fence }),
       afterwards: async () => {

@@ -103,7 +103,7 @@ export class FileTaskStore implements TaskStore {
   readonly #index = new TaskIndex();
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
-  readonly #claims = new PushClaims({ index: this.#index, read: (id) => this.#record(id) });
+  readonly #claims = new PushClaims({ index: this.#index, read: async (id) => (await this.#all([id]))[0] });
   readonly #room: FreeRoom;
   readonly #quota: TaskQuota;
   /** Commits of one task take turns, so that the second sees what the first made durable. */

@@ -11,6 +11,8 @@ export const omittedFileKey = "volcanic.omitted";
 /** How much of an answer is still free. */
 export interface AnswerRoom {
   bytesLeft: number;
+  /** The largest file that it takes at all. Absent: as much as is left. */
+  readonly fileBytesMax?: number;
 }
 
 /**
@@ -67,7 +69,7 @@ async function servedArtifact(artifact: ArtifactJson, source: Source): Promise<A
 async function servedPart(part: PartJson, { task, store, room }: Source): Promise<PartJson> {
   if (typeof part.raw !== "object") return part;
   const { bytes } = part.raw;
-  if (bytes > room.bytesLeft) {
+  if (bytes > Math.min(room.bytesLeft, room.fileBytesMax ?? Infinity)) {
     const { raw: _, ...rest } = part;
     return { ...rest, data: { [omittedFileKey]: { bytes } } };
   }
