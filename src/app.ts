@@ -11,16 +11,20 @@ import { type ConnectionInfo, createHttpApp, type HttpAppOptions } from "@/serve
 import { type Listener, type ListenerAddress, type ListenRefusal, openListener } from "@/server/http/listener.ts";
 import { OpenStreams } from "@/server/http/open_streams.ts";
 import { Readiness, type ReadyCheck } from "@/server/http/readiness.ts";
+import { PushQueue, type PushQueueOptions, type PushReport } from "@/server/push/push_queue.ts";
+import { Webhooks } from "@/server/push/webhooks.ts";
 import { ownerNotices } from "@/server/runs/owner_notices.ts";
 import { type Activity, RunActivity } from "@/server/runs/run_activity.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import { TaskWriter } from "@/server/tasks/task_writer.ts";
+import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
 import { type AuditEntry, AuditFile } from "@/workspace/audit_file.ts";
+import { callerStanding } from "@/workspace/caller_standing.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
 import type { Disk, FileLock } from "@/workspace/disk.ts";
 import { holdHostLock } from "@/workspace/file_lock.ts";
@@ -29,6 +33,7 @@ import { readInstructions } from "@/workspace/instruction_files.ts";
 import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { sweepLeftFiles } from "@/workspace/left_files.ts";
 import { NotificationsFile } from "@/workspace/notifications_file.ts";
+import { WebhookKeys } from "@/workspace/webhook_secrets.ts";
 import { type NamedWorkspace, workspacesProblem } from "@/workspace/workspace_names.ts";
 import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
 import { isFolderWritable } from "@/workspace/writable_folder.ts";
@@ -48,6 +53,8 @@ export interface HostOptions {
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
   readonly onCommitted?: (record: TaskRecord, before?: TaskRecord) => void;
+  /** Told after each push that was tried. Must not throw. */
+  readonly onSent?: PushQueueOptions["onSent"];
 }
 
 /** One workspace at work. Disposing drains it without grace, closes everything in order, and gives up the lock. */
@@ -55,6 +62,10 @@ export interface Host extends AsyncDisposable {
   readonly kind: "host";
   readonly runs: RunService;
   readonly store: FileTaskStore;
+  readonly callers: CallersFile;
+  readonly webhooks: Webhooks;
+  /** Ends all that runs and is owed for a caller that was removed. */
+  expel(caller: CallerName): Promise<void>;
 }
 
 /** Why a workspace cannot be opened, with what to do about it. */
@@ -80,9 +91,9 @@ export async function openHost(options: HostOptions): Promise<Host | HostRefusal
   if (locked.kind === "refused") return locked;
   await using opened = new AsyncDisposableStack();
   opened.use(locked);
-  const { runs, store } = opened.use(await openLocked(locked, options));
+  const host = opened.use(await openLocked(locked, options));
   const all = opened.move();
-  return { kind: "host", runs, store, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { ...host, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** The first half of `openHost`: what may refuse. */
@@ -147,11 +158,44 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   );
   const notices = opened.use(new NotificationsFile({ disk, clock, random, path: paths.notifications }));
   const notify = ownerNotices({ file: notices, clock, counters, perHourMax: config.noticesPerHour.value });
-  const writer = new TaskWriter({ ...options, store });
-  const parts = { paths, store, writer, sessions, notify, limits: limitsOf(config) };
+  const callers = new CallersFile({ disk, clock, path: paths.callersFile });
+  const writer = new TaskWriter({
+    ...options,
+    store,
+    onCommitted(record, before) {
+      options.onCommitted?.(record, before);
+      pushes.wake(record);
+    },
+  });
+  const keys = new WebhookKeys({ disk, random, clock, paths, callers });
+  // Disposed of after the runs: how they end is pushed, too.
+  const pushes = opened.use(
+    new PushQueue({
+      ...options,
+      store,
+      writer,
+      keysOf: (caller) => keys.keysOf(caller),
+      standingOf: (caller) => callerStanding(callers.read(), caller, clock.now()),
+      perMinuteMax: config.pushesPerMinute.value,
+    }),
+  );
+  const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
+  const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
+  const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config) };
   const runs = opened.use(new RunService({ ...options, ...parts }));
   const all = opened.move();
-  return { kind: "host", runs, store, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return {
+    kind: "host",
+    runs,
+    store,
+    callers,
+    webhooks,
+    async expel(caller) {
+      await runs.expel(caller);
+      await pushes.expel(caller);
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
 }
 
 function limitsOf(config: Config) {
@@ -214,7 +258,6 @@ interface TakenWorkspace extends NamedWorkspace {
 /** A workspace at work, as the endpoints see it. */
 interface OpenWorkspace extends TakenWorkspace {
   readonly host: Host;
-  readonly callers: CallersFile;
   readonly audit: AuditFile;
 }
 
@@ -275,7 +318,7 @@ export class Peer implements AsyncDisposable {
 
   /** How many callers each workspace has now. */
   get workspaces(): readonly (NamedWorkspace & { readonly callers: number })[] {
-    return this.#open.map(({ name, folder, callers }) => ({ name, folder, callers: callers.read().callers.length }));
+    return this.#open.map(({ name, folder, host }) => ({ name, folder, callers: host.callers.read().callers.length }));
   }
 
   /**
@@ -320,9 +363,10 @@ export class Peer implements AsyncDisposable {
         counters: new Counters(),
         observe: (record, event) => activity.observed(record, event),
         onCommitted: (record, before) => activity.committed(record, before),
+        onSent: (report) => audit.append(pushLine(report)),
       }),
     );
-    return { ...taken, host, audit, callers: new CallersFile({ disk, clock, path: locked.paths.callersFile }) };
+    return { ...taken, host, audit };
   }
 
   #serve(hostname: string): ReturnType<typeof createHttpApp> {
@@ -334,15 +378,12 @@ export class Peer implements AsyncDisposable {
       clock,
     });
     const readiness = this.#parts.use(new Readiness({ checks: this.#open.flatMap((one) => this.#checks(one)), clock }));
-    const watched = this.#open.map(({ name, callers, host }) => ({
-      ...{ name, callers },
-      expel: (caller: CallerName) => host.runs.expel(caller),
-    }));
+    const watched = this.#open.map(({ name, host: { callers, expel } }) => ({ name, callers, expel }));
     const expulsion = this.#parts.use(new Expulsion({ workspaces: watched, streams: this.#streams, clock }));
     return createHttpApp({
-      workspaces: this.#open.map(({ host: { runs, store }, locked: { paths }, ...one }) => ({
+      workspaces: this.#open.map(({ host: { runs, store, callers, webhooks }, locked: { paths }, ...one }) => ({
         ...one,
-        ...{ runs, store, extendedCard: cards.extended({ ...this.#options, paths }) },
+        ...{ runs, store, callers, webhooks, extendedCard: cards.extended({ ...this.#options, paths }) },
       })),
       guard: { hostname, publicUrl: config.publicUrl.value },
       bodyBytesMax: config.bodyBytesMax.value,
@@ -380,6 +421,13 @@ export class Peer implements AsyncDisposable {
 }
 
 const lastWords = { kind: "comment", text: "the server is shutting down" } as const;
+
+function pushLine({ record: { caller, task }, result, ms }: PushReport): AuditEntry {
+  const outcome = result.kind === "failed" ? result.error : "ok";
+  const { status, bytes } = result;
+  const whose = { caller, taskId: task.id, contextId: task.contextId };
+  return { op: "push", binding: "push", ...whose, outcome, status, ms: Math.round(ms), in: 0, out: bytes };
+}
 
 function endOfRun({ caller, taskId, contextId, state, ms }: Activity & { readonly kind: "end" }): AuditEntry {
   const outcome = state === "TASK_STATE_COMPLETED" ? "ok" : state;

@@ -115,6 +115,14 @@ export const settings = {
     default: "100",
     doc: "Sessions open at once for one caller; the one idle longest is closed for a new one. 0 means no limit",
   }),
+  activeWebhooks: setting("ActiveWebhooks", wholeNumber("0 is none"), {
+    default: "200",
+    doc: "Webhooks of one caller that are not over; one more is refused. 0 means no limit",
+  }),
+  pushesPerMinute: setting("PushesPerMinute", wholeNumber("0 is none"), {
+    default: "60",
+    doc: "Pushes that go out in a minute for one caller to one host; the others wait. 0 means no limit",
+  }),
   noticesPerHour: setting("NoticesPerHour", wholeNumber("0 is none"), {
     default: "20",
     doc: "Notices that one caller's sessions may send to the owner in an hour. 0 means no limit",

@@ -18,7 +18,7 @@ const logger = getLogger(["a2a", "server", "push"]);
 /** How long a claim holds; what is held longer was lost, or waits for its turn and is asked for again. */
 const leaseMs = 60_000;
 /** The longest that nobody looks, in case a wake was lost. */
-const lookMsMax = 60_000;
+const lookMsMax = 5 * 60_000;
 /** How long until the next look after one that could not claim what is due. */
 const stuckMs = 1_000;
 /** Over how long what was owed before the start is spread. */
@@ -59,9 +59,9 @@ export interface PushQueueOptions extends PushExchangeOptions {
 export class PushQueue implements AsyncDisposable {
   readonly #options: PushQueueOptions;
   readonly #lines: PushLines;
-  /** By name: waiting in a line, for the spread after a start, or under way. */
-  readonly #jobs = new Set<string>();
-  /** Claimed anew while it was a job still. */
+  /** By name. Those that wait, in a line or for the spread after a start, read what they are owed when they go. */
+  readonly #jobs = new Map<string, "waiting" | "under way">();
+  /** Claimed anew while they were under way. */
   readonly #again = new Map<string, DuePush>();
   readonly #working = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -152,8 +152,10 @@ export class PushQueue implements AsyncDisposable {
     const push = record.pushes.find(({ target }) => target.id === configId)!;
     const job = { taskId: record.task.id, caller: record.caller, configId, host: hostOf(push) };
     const name = nameOf(job);
-    if (this.#jobs.has(name)) return void this.#again.set(name, due); // it is not over yet, or its claim ran out here
-    this.#jobs.add(name);
+    const known = this.#jobs.get(name);
+    if (known === "under way") this.#again.set(name, due);
+    if (known !== undefined) return;
+    this.#jobs.set(name, "waiting");
     const waitMs = push.nextAt! < this.#startedAt ? this.#startedAt + random.fraction() * spreadMs - clock.now() : 0;
     if (waitMs <= 0) return this.#lines.add(job);
     this.#own("spreading pushes", this.#queueLater(job, waitMs));
@@ -167,9 +169,8 @@ export class PushQueue implements AsyncDisposable {
   }
 
   #dispatch(): void {
-    while (!this.#stop.signal.aborted) {
-      const job = this.#lines.take();
-      if (job === undefined) break;
+    if (this.#stop.signal.aborted) return;
+    for (let job = this.#lines.take(); job !== undefined; job = this.#lines.take()) {
       this.#own("a push", this.#work(job));
     }
     const waitMs = this.#lines.waitMs;
@@ -186,6 +187,7 @@ export class PushQueue implements AsyncDisposable {
 
   async #work(job: PushJob): Promise<void> {
     const name = nameOf(job);
+    this.#jobs.set(name, "under way");
     try {
       const tried = await this.#try(job).finally(() => this.#lines.done(job));
       if (tried !== undefined) await this.#apply(tried.record, tried.event); // may take long: others go on
@@ -275,8 +277,9 @@ function broken(error: unknown): PushResult {
   return { kind: "failed", error: "INTERNAL", isRefusal: false, bytes: 0 };
 }
 
+/** What was stored was a URL once; one that is none any more is refused when it is sent to. */
 function hostOf({ target }: Pick<PushState, "target">): string {
-  return targetHost(target.url);
+  return URL.canParse(target.url) ? targetHost(target.url) : "";
 }
 
 function nameOf({ taskId, configId }: PushJob): string {
