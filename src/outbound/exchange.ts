@@ -170,6 +170,7 @@ export class Exchange {
     );
     try {
       const piece = await pieces.next();
+      if (this.#failure !== undefined) throw this.#failure; // what was cut off must not look like an end
       if (piece === undefined) await this.#close();
       return piece;
     } catch (error) {
