@@ -21,5 +21,4 @@ export const downloadRequirements: readonly Promised[] = [
   ["DM11 no-link", "What callers send is never written or removed through a link in the place of its folder"],
   ["SM3 opening-downloads", "Files are fetched when the run has its slot, before its turn; a failed one fails the run"],
   ["case 25", "An address is judged when it is connected to, whatever its form or its name says"],
-  ["case 31", "A stranger's URL reaches nothing inside, and no redirect leads there"],
 ];
