@@ -1,6 +1,7 @@
 import type { Config } from "@/config.ts";
 import { Counters } from "@/counters.ts";
 import type { Engine, EngineEvent } from "@/engine/engine.ts";
+import { Outbound } from "@/outbound/outbound.ts";
 import { A2AError } from "@/protocol/errors.ts";
 import type { CallerName } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
@@ -49,6 +50,8 @@ export interface HostOptions {
   readonly random: Random;
   readonly counters: Counters;
   readonly pid: number;
+  /** The door to strangers' URLs, its owner's to close after the host. Absent: one of the host's own, with all defaults. */
+  readonly outbound?: Pick<Outbound, "guarded">;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
@@ -158,6 +161,7 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   );
   const notices = opened.use(new NotificationsFile({ disk, clock, random, path: paths.notifications }));
   const notify = ownerNotices({ file: notices, clock, counters, perHourMax: config.noticesPerHour.value });
+  const outbound = options.outbound ?? opened.use(new Outbound({ clock }));
   const callers = new CallersFile({ disk, clock, path: paths.callersFile });
   const writer = new TaskWriter({
     ...options,
@@ -174,14 +178,15 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
       ...options,
       store,
       writer,
+      outbound,
       keysOf: (caller) => keys.keysOf(caller),
       standingOf: (caller) => callerStanding(callers.read(), caller, clock.now()),
       perMinuteMax: config.pushesPerMinute.value,
     }),
   );
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
-  const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
-  const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config) };
+  const webhooks = new Webhooks({ ...options, store, writer, outbound, places: webhookPlaces });
+  const parts = { paths, store, writer, webhookPlaces, sessions, notify, outbound, limits: limitsOf(config) };
   const runs = opened.use(new RunService({ ...options, ...parts }));
   const all = opened.move();
   return {
@@ -223,7 +228,7 @@ function refuse(message: string): HostRefusal {
 /** What a peer is made of. */
 export interface PeerOptions
   extends
-    Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid">,
+    Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid" | "outbound">,
     Pick<HttpAppOptions, "capabilities" | "operations"> {
   readonly workspaces: readonly NamedWorkspace[];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */

@@ -24,6 +24,8 @@ export const counterTable = {
   "runs.refused.storageFull": "Messages refused because the disk was full",
   "runs.refused.draining": "Messages refused because the host was ending",
   "runs.killed": "Runs whose engine ignored an abort and was killed",
+  "downloads": "Files of callers that were fetched",
+  "downloads.failed": "Files of callers that could not be fetched",
   "events.dropped": "Events of a run that no longer held its task",
   "turns": "Turns of an engine",
   "sessions.opened": "Sessions opened or resumed",

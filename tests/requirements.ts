@@ -1,5 +1,6 @@
 import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
+import { downloadRequirements } from "@tests/requirements/downloads.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
@@ -34,6 +35,7 @@ export const requirements: readonly Requirement[] = [
   ...legacyRequirements,
   ...settingRequirements,
   ...fileRequirements,
+  ...downloadRequirements,
   ...storeRequirements,
   ...lifeCycleRequirements,
   ...runRequirements,

@@ -2,6 +2,7 @@ import { Counters } from "@/counters.ts";
 import type { EngineEvent } from "@/engine/engine.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { systemRandom } from "@/random.ts";
+import { Outbound } from "@/outbound/outbound.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
@@ -64,8 +65,9 @@ export async function openBenchRuns(folder: string, options: BenchRunsOptions = 
     ...{ hopsMax: 4, runsMax: Infinity, queuedMax: Infinity, runMs: Infinity },
     ...{ inputMs: Infinity, keepMs: Infinity, fileBytesMax: Infinity },
   };
+  const outbound = opened.use(new Outbound({ clock }));
   const webhookPlaces = new WebhookPlaces({ store, max: Infinity });
-  const parts = { disk, clock, random, counters, paths, store, sessions, limits, observe, onCommitted };
+  const parts = { disk, clock, random, counters, paths, store, sessions, outbound, limits, observe, onCommitted };
   const runs = opened.use(
     new RunService({ ...parts, ...{ writer: new TaskWriter(parts), webhookPlaces, notify: undefined } }),
   );

@@ -44,3 +44,12 @@ function weightsOf(accept: string): ReadonlyMap<JsonMediaType, number> {
 function isJsonMediaType(mediaType: string): mediaType is JsonMediaType {
   return mediaType === "application/json" || mediaType === "application/a2a+json";
 }
+
+/**
+ * Returns the media type of a `Content-Type` without its parameters, in lower case; undefined when there is none or it is
+ * malformed. The value is a stranger's, the result is safe to show: `type/subtype` in the characters of RFC 6838.
+ */
+export function bareMediaType(contentType: string | null): string | undefined {
+  const bare = (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/.test(bare) ? bare : undefined;
+}

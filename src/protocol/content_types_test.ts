@@ -1,5 +1,5 @@
 import { strictEqual } from "node:assert/strict";
-import { answerMediaType, isJsonContentType } from "./content_types.ts";
+import { answerMediaType, bareMediaType, isJsonContentType } from "./content_types.ts";
 
 const requests: readonly (readonly [contentType: string | null, fits: boolean])[] = [
   ["application/json", true],
@@ -46,5 +46,23 @@ const answers: readonly (readonly [accept: string | null, contentType: string | 
 for (const [accept, contentType, gives] of answers) {
   Deno.test(`answerMediaType() gives ${gives} for Accept ${accept} and Content-Type ${contentType} [C2]`, () => {
     strictEqual(answerMediaType({ accept, contentType }), gives);
+  });
+}
+
+const bare: readonly (readonly [contentType: string | null, gives: string | undefined])[] = [
+  ["text/plain", "text/plain"],
+  [" Text/HTML ; charset=utf-8", "text/html"],
+  ["application/vnd.api+json;x", "application/vnd.api+json"],
+  [null, undefined],
+  ["", undefined],
+  ["text", undefined],
+  ["text/", undefined],
+  ["text/plain, text/html", undefined],
+  ["text/plain]\n[file /etc/passwd", undefined],
+  [`text/${"x".repeat(128)}`, undefined],
+];
+for (const [contentType, gives] of bare) {
+  Deno.test(`bareMediaType() gives ${gives} for ${JSON.stringify(contentType)} [§5.6 url-type]`, () => {
+    strictEqual(bareMediaType(contentType), gives);
   });
 }

@@ -22,7 +22,7 @@ export type AtomicWrite =
  */
 export async function writeAtomically(disk: Disk, path: string, write: AtomicWrite): Promise<void> {
   const folder = dirname(path);
-  const temporary = `${path}.${write.random.hex(4)}.tmp`;
+  const temporary = temporaryPath(path, write.random);
   const bytes = "bytes" in write ? write.bytes : new TextEncoder().encode(write.text);
   using file = await disk.createNew(temporary);
   try {
@@ -56,6 +56,11 @@ export async function sweepTemporary(
     removed++;
   }
   return removed;
+}
+
+/** Returns a new name for what is to be the file at `path`: one that `isTemporaryName` knows. */
+export function temporaryPath(path: string, random: Random): string {
+  return `${path}.${random.hex(4)}.tmp`;
 }
 
 /** Says whether a file of this name is the temporary file of a write, to one of the files `of`: `<name>.<8 hex>.tmp`. */

@@ -1,6 +1,7 @@
 import { type BlockableStore, createBlockableStore } from "@tests/fakes/blockable_store.ts";
 import { type CommitGate, createCommitGate, stateWord } from "@tests/fakes/commit_gate.ts";
 import { createFaultyDisk, type FaultyDisk } from "@tests/fakes/faulty_disk.ts";
+import { createScriptedOutbound, type ScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
 import { createScriptedSessions, type ScriptedSessions } from "@tests/fakes/scripted_sessions.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
@@ -54,6 +55,8 @@ export interface RunFixture extends RunHost, RunDoors, AsyncDisposable {
   readonly gate: CommitGate;
   readonly paths: WorkspacePaths;
   readonly disk: FaultyDisk;
+  /** What strangers' URLs answer. */
+  readonly outbound: ScriptedOutbound;
   readonly limits: RunLimits;
   /** Another host over the same store and clock, disposed of with this, unless its view is blocked. */
   newHost(options?: ServiceOptions): RunHost & RunDoors;
@@ -114,13 +117,14 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
   const store = options.wrap?.(memory) ?? memory;
   const limits = { ...defaultLimits, ...options.limits };
   const random = createTestRandom();
+  const outbound = createScriptedOutbound(clock);
   const hosts: RunHost[] = [];
   const newHost: RunFixture["newHost"] = (more = {}) => {
     const sessions = createScriptedSessions();
     const view = createBlockableStore(store);
-    const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, notify: undefined };
     const webhookPlaces = new WebhookPlaces({ store: view.store, max: 200 });
-    const given = { ...parts, webhookPlaces, ...options.service, ...more };
+    const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, outbound };
+    const given = { ...parts, webhookPlaces, notify: undefined, ...options.service, ...more };
     const runs = new RunService({ writer: new TaskWriter(given), ...given });
     hosts.push({ runs, sessions, view });
     return { runs, sessions, view, ...doorsOf(runs, store) };
@@ -128,7 +132,7 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
   const first = newHost();
   await clock.settle();
   return {
-    ...{ ...first, clock, counters, store, gate, paths, disk, limits, newHost },
+    ...{ ...first, clock, counters, store, gate, paths, disk, outbound, limits, newHost },
     async [Symbol.asyncDispose]() {
       const closing = hosts.filter(({ view }) => !view.isBlocked).map(({ runs }) => runs[Symbol.asyncDispose]());
       await clock.advance(6_000); // a turn that ignores its abort is killed after 5 s

@@ -2,6 +2,7 @@ import { createFaultyDisk, type FaultyDisk } from "@tests/fakes/faulty_disk.ts";
 import { copyFolder } from "@tests/fakes/file_store.ts";
 import { alice, type Sent, submission } from "@tests/fakes/run_service_fixture.ts";
 import { stateWord } from "@tests/fakes/commit_gate.ts";
+import { createScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
@@ -38,19 +39,22 @@ export interface TestHostOptions {
   readonly clock?: TestClock;
   readonly random?: HostOptions["random"];
   readonly pid?: number;
+  /** Absent: no URL answers. */
+  readonly outbound?: HostOptions["outbound"];
 }
 
 /** Opens `workspace`; a refusal is returned. The first sweep may still run. */
 export async function tryHost(
   workspace: string,
-  { flags, clock = createTestClock(), random = createTestRandom(), pid = 4711 }: TestHostOptions = {},
+  { flags, clock = createTestClock(), random = createTestRandom(), pid = 4711, ...more }: TestHostOptions = {},
 ): Promise<{ readonly host: Host | HostRefusal; readonly disk: FaultyDisk; readonly clock: TestClock }> {
   const disk = createFaultyDisk(createDisk(systemClock), clock);
   const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const engine = createFauxEngine({ clock });
   const counters = new Counters();
-  const host = await openHost({ workspace, config: read.config, engine, disk, clock, random, counters, pid });
+  const outbound = more.outbound ?? createScriptedOutbound(clock);
+  const host = await openHost({ workspace, config: read.config, engine, disk, clock, random, counters, pid, outbound });
   return { host, disk, clock };
 }
 

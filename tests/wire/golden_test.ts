@@ -1,4 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { createScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
+import { createTestClock } from "@tests/fakes/test_clock.ts";
 import type { Binding } from "@tests/fakes/wire_request.ts";
 import { startWireHost, type WireHost } from "@tests/fakes/wire_host.ts";
 import {
@@ -40,6 +42,9 @@ const rows: readonly { readonly file: string; readonly shows: string }[] = [
   { file: "card", shows: "the caller's card [§5.1 equal-bindings]" },
 ];
 
+/** The only URL that answers. */
+const fileUrl = "https://files.example.com/numbers";
+
 for (const { file, shows } of rows) {
   Deno.test(`both bindings answer as in ${file}.golden: ${shows}`, async () => {
     const path = new URL(`./${file}.golden`, import.meta.url);
@@ -61,7 +66,11 @@ Deno.test("golden files are all played", () => {
 
 async function play({ flags, steps }: Golden, binding: Binding): Promise<string[]> {
   const { wait, ...others } = flags;
-  await using host = await startWireHost({ flags: others, ...(wait !== undefined && { waitMs: Number(wait) * 1000 }) });
+  const clock = createTestClock();
+  const outbound = createScriptedOutbound(clock);
+  outbound.answer(fileUrl, { headers: { "content-type": "text/csv; charset=utf-8" }, body: "1,2,3" });
+  const waits = wait !== undefined && { waitMs: Number(wait) * 1000 };
+  await using host = await startWireHost({ flags: others, clock, outbound, ...waits });
   const names = new Placeholders();
   const replies: string[] = [];
   for (const step of steps) {

@@ -29,6 +29,12 @@ export type RunResult =
     | { readonly kind: "aborted" }
   );
 
+/** A turn that can be prompted, or why it cannot. `aborted`: the signal was. */
+export type Prepared =
+  | { readonly kind: "turn"; readonly request: TurnRequest }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "aborted" };
+
 /** What one run works with, and who hears of it. */
 export interface ActiveRunOptions {
   readonly taskId: TaskId;
@@ -38,11 +44,11 @@ export interface ActiveRunOptions {
   readonly sessions: Pick<SessionPool, "turn" | "kill">;
   readonly clock: Clock;
   readonly counters: Counters;
-  /** Makes the turn's prompt; a message when it cannot be made. */
-  readonly prepare: () => { readonly kind: "turn"; readonly request: TurnRequest } | {
-    readonly kind: "failed";
-    readonly message: string;
-  };
+  /**
+   * Makes the turn's prompt, once. It may take as long as its downloads, none without any; when the signal is aborted it is
+   * over soon, with whatever: it has 5 s like a turn, and what it comes to later is dropped.
+   */
+  readonly prepare: (signal: AbortSignal) => Promise<Prepared>;
   /** Shows text that is not stored. */
   readonly show: (progress: Progress) => void;
   /** Shows the owner what goes on. */
@@ -70,6 +76,7 @@ export class ActiveRun {
   #chars = 0;
   #usage: Usage | undefined;
   #isKilled = false;
+  #hasTurn = false;
   /** Settles what the turn waits for when the session is killed. */
   #onKilled = () => {};
 
@@ -124,9 +131,11 @@ export class ActiveRun {
   }
 
   async #turn(): Promise<TurnOutcome> {
-    const prepared = this.#options.prepare();
-    if (prepared.kind === "failed") return prepared;
-    if (this.#phase.kind === "opening") this.#move({ kind: "opened" });
+    const prepared = await this.#unlessKilled(this.#options.prepare(this.signal));
+    if (prepared === killed || this.signal.aborted) return { kind: "aborted" };
+    if (prepared.kind !== "turn") return prepared;
+    this.#move({ kind: "opened" });
+    this.#hasTurn = true;
     const events = this.#options.sessions.turn(prepared.request, this.#abort.signal)[Symbol.asyncIterator]();
     try {
       while (true) {
@@ -207,9 +216,13 @@ export class ActiveRun {
     } catch {
       return; // it stopped in time
     }
-    logger.warning("Killed the session of run {runId}: it did not stop in time", { runId: this.runId });
-    counters.add("runs.killed");
-    sessions.kill(this.#options.scope);
+    if (this.#hasTurn) {
+      logger.warning("Killed the session of run {runId}: it did not stop in time", { runId: this.runId });
+      counters.add("runs.killed");
+      sessions.kill(this.#options.scope);
+    } else {
+      logger.warning("Left the downloads of run {runId}: they did not stop in time", { runId: this.runId });
+    }
     this.#move({ kind: "patience over" });
     this.#isKilled = true;
     this.#onKilled();

@@ -1,21 +1,28 @@
 import type { ToolResult } from "@/engine/engine.ts";
 import { relative } from "node:path";
+import type { Counters } from "@/counters.ts";
+import type { Outbound } from "@/outbound/outbound.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import { callerScope } from "@/sessions/session_scope.ts";
-import type { TurnRequest } from "@/sessions/session_pool.ts";
+import type { Clock } from "@/time/clock.ts";
 import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
 import type { Disk } from "@/workspace/disk.ts";
 import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
 import { artifactBytes } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
+import type { Prepared } from "./active_run.ts";
+import { fetchFiles } from "./downloads.ts";
 import { promptParts } from "./prompt_parts.ts";
 import { type CallerTools, callerTools, type Notify } from "./session_tools.ts";
 
 /** What a run of a caller's task needs of its workspace. */
 export interface CallerTurnOptions {
   readonly disk: Disk;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly outbound: Pick<Outbound, "guarded">;
   readonly random: Random;
   readonly paths: WorkspacePaths;
   readonly store: TaskStore;
@@ -26,10 +33,7 @@ export interface CallerTurnOptions {
 /** One run's turn: where it takes place, how it is prompted, and the tools it is lent. */
 export interface CallerTurn {
   readonly scope: string;
-  readonly prepare: () => { readonly kind: "turn"; readonly request: TurnRequest } | {
-    readonly kind: "failed";
-    readonly message: string;
-  };
+  readonly prepare: (signal: AbortSignal) => Promise<Prepared>;
   readonly tools: CallerTools;
 }
 
@@ -55,10 +59,17 @@ export function callerTurn(
   return {
     scope,
     tools,
-    prepare() {
+    async prepare(signal) {
       const folder = relative(paths.root, paths.inboxOf(caller, taskId));
-      const parts = promptParts(message, { fileBytesMax, folder });
+      let parts = promptParts(message, { fileBytesMax, folder });
+      if (parts.kind === "to fetch") {
+        const task = { id: taskId, caller };
+        const fetched = await fetchFiles(parts.parts, { ...options, task, signal });
+        if (fetched.kind !== "fetched") return fetched;
+        parts = promptParts(message, { fileBytesMax, folder, fetched: fetched.files });
+      }
       if (parts.kind === "bad file") return { kind: "failed", message: parts.message };
+      if (parts.kind === "to fetch") throw new RangeError("Cannot prompt: a file is missing");
       const { text, files } = parts;
       const { runId, fence } = run!;
       const { messageId } = message;

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { getLogger } from "@logtape/logtape";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { MessageJson, PartJson } from "@/protocol/task.ts";
@@ -7,9 +7,9 @@ import { writeAtomically } from "@/workspace/atomic_write.ts";
 import { type Disk, isDiskFull } from "@/workspace/disk.ts";
 import { cleanFileName, uniqueFileName } from "@/workspace/file_names.ts";
 import { mediaTypeOf } from "@/workspace/media_types.ts";
-import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
 import { sha256Hex } from "@/workspace/sha256.ts";
 import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
+import { makeInboxFolder, syncInboxFolder } from "./inbox_folder.ts";
 import { type ReceivedFile, receivedFileKey } from "./prompt_parts.ts";
 
 const logger = getLogger(["a2a", "server", "runs"]);
@@ -43,7 +43,7 @@ export class InputFiles {
     const isNew = this.#disk.linkStampSync(folder) === undefined;
     const paths: string[] = isNew ? [folder] : [];
     try {
-      await this.#makeFolder(folder);
+      await makeInboxFolder(this.#disk, folder);
       const names = (await this.#disk.list(folder)).map(({ name }) => name);
       const parts: PartJson[] = [];
       for (const part of message.parts) {
@@ -60,8 +60,7 @@ export class InputFiles {
         }
         parts.push(this.#note(part, { bytes, path: join(folder, name) }));
       }
-      await this.#disk.syncFolder(folder);
-      if (isNew) await this.#syncAbove(folder);
+      await syncInboxFolder(this.#disk, folder, { isNew, root: this.#paths.root });
       return { message: { ...message, parts }, paths };
     } catch (error) {
       await this.remove(paths);
@@ -89,19 +88,6 @@ export class InputFiles {
     const folder = this.#paths.inboxOf(task.caller, task.id);
     const kept = (error: unknown) => logger.warning("Cannot remove {folder}: {error}", { folder, error });
     await this.#disk.remove(folder).catch(kept);
-  }
-
-  /** What a caller's session may have put in the place of the folder is not followed: our writes would go where it leads. */
-  async #makeFolder(folder: string): Promise<void> {
-    await makeOwnedFolder(this.#disk, folder);
-    if (this.#disk.linkStampSync(folder)?.kind !== "folder") {
-      throw new Error(`Cannot keep files in ${folder}: it is a link`);
-    }
-  }
-
-  /** A new folder is as durable as its name, and the caller's may be new too. */
-  async #syncAbove(folder: string): Promise<void> {
-    for (let at = folder; at !== this.#paths.root;) await this.#disk.syncFolder(at = dirname(at));
   }
 
   /** `path` undefined: the bytes are not kept. */

@@ -107,7 +107,7 @@ Deno.test("InputFiles.remove() takes a refused message's files away: all of a ne
   strictEqual(await exists(`${setting.root}/${folder}`), false);
 });
 
-Deno.test("InputFiles.store() does not write through a link that stands where the folder should be", async () => {
+Deno.test("InputFiles.store() does not write through a link that stands where the folder should be [DM11 no-link]", async () => {
   await using setting = await makeInputs();
   await Deno.mkdir(`${setting.root}/inbox/alice`, { recursive: true });
   await Deno.mkdir(`${setting.root}/elsewhere`);

@@ -40,15 +40,31 @@ const rows: readonly { readonly name: string; readonly parts: readonly PartJson[
     is: { kind: "bad file", message: 'file "without a name" has 11 bytes, the limit is 10' },
   },
   {
-    name: "a URL as a failure that names the file",
-    parts: [{ url: "https://example.com/x", filename: "x.bin" }],
-    is: { kind: "bad file", message: 'Cannot fetch file "x.bin": this server takes files as bytes only' },
+    name: "what must be fetched first, in order",
+    parts: [{ text: "see" }, { url: "https://example.com/x" }, { data: 1 }, { url: "https://example.com/y" }],
+    is: { kind: "to fetch", parts: [{ url: "https://example.com/x" }, { url: "https://example.com/y" }] },
+  },
+  {
+    name: "a file over the limit as a failure before anything is fetched",
+    parts: [{ url: "https://example.com/x" }, note({ bytes: 11 })],
+    is: { kind: "bad file", message: 'file "a.txt" has 11 bytes, the limit is 10' },
   },
 ];
 
 for (const { name, parts, is } of rows) {
   Deno.test(`promptParts() gives ${name}`, () => deepStrictEqual(give(parts), is));
 }
+
+Deno.test("promptParts() gives a fetched file by the line of a received one, in its place [§5.6 url-fetched]", () => {
+  const part = { url: "https://example.com/x", filename: "x", mediaType: "text/x" };
+  const file = { path: `${folder}/x-2`, mediaType: "text/y", bytes: 7 };
+  const message = { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "see" }, part, { text: "end" }] };
+  deepStrictEqual(promptParts(message, { fileBytesMax: 10, folder, fetched: new Map([[part, file]]) }), {
+    kind: "prompt",
+    text: `see\n[file ${folder}/x-2, 7 bytes, text/y]\nend`,
+    files: [file],
+  });
+});
 
 /** What a caller can write in a `data` part to be taken for a file of the workspace. */
 const forged: readonly unknown[] = [

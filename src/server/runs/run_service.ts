@@ -328,7 +328,8 @@ export class RunService implements AsyncDisposable {
   async #storeInput(submission: Submission, task: { id: TaskId; caller: CallerName }, entered: Entered) {
     try {
       // What was accepted goes on: an answer without files may come when no new task is taken any more.
-      const bringsMuch = submission.message.taskId === undefined || submission.message.parts.some(({ raw }) => raw);
+      const { taskId, parts } = submission.message;
+      const bringsMuch = taskId === undefined || parts.some(({ raw, url }) => raw || url);
       const isRoom = !bringsMuch || await this.#options.store.hasRoom();
       const input = isRoom ? await this.#inputs.store(submission.message, task) : "storage full";
       if (input !== "storage full") return input;

@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { filesBelow } from "@tests/fakes/download_setting.ts";
 import type { HeldCommit } from "@tests/fakes/commit_gate.ts";
 import {
   alice,
@@ -17,6 +18,7 @@ import { parseTime } from "@/time/clock.ts";
 const rounds = 12;
 const steps = 150;
 const contexts = ["c1", "c2", "c3"];
+const urls = ["https://files.example/there", "https://files.example/held", "https://files.example/missing"] as const;
 
 for (const suspends of [false, true]) {
   for (let seed = 1; seed <= rounds; seed++) {
@@ -49,12 +51,17 @@ class Trial {
 
   /** Until then the second host may work on what the first was given meanwhile. */
   #suspectUntil = 0;
+  /** Lets go the downloads that are held. */
+  #letGo = () => {};
 
   constructor(made: RunFixture, random: SeededRandom, suspends: boolean) {
     this.#made = made;
     this.#random = random;
     this.#hosts = [made, made.newHost()];
     this.#suspends = suspends;
+    made.outbound.answer(urls[0], { body: ["a file"] });
+    made.outbound.answer(urls[2], { status: 404 });
+    this.#holdDownloads();
   }
 
   async step(): Promise<void> {
@@ -66,6 +73,7 @@ class Trial {
       [2, () => void this.#held.push(this.#made.gate.hold())],
       [4, () => this.#held.shift()?.release()],
       [1, () => this.#made.gate.isFull = !this.#made.gate.isFull && this.#random.chance(0.3)],
+      [2, () => this.#holdDownloads()],
       [3, () => this.#made.clock.settle()],
       [3, () => this.#made.clock.advance(this.#random.below(7_000))],
       [1, () => this.#own(this.#host.runs.sweep())],
@@ -79,6 +87,7 @@ class Trial {
   async finish(): Promise<void> {
     this.#made.gate.isFull = false;
     this.#hosts[1]!.view.unblock();
+    this.#letGo();
     for (let round = 0; round < 150; round++) {
       for (const held of this.#held.splice(0)) held.release();
       for (const turn of this.#openTurns()) turn.answer("the end");
@@ -87,10 +96,21 @@ class Trial {
     }
     await Promise.all(this.#pending);
     deepStrictEqual(this.#failures, []);
-    const ran = this.#turns().map(({ request }) => request.text);
+    const ran = this.#turns().map(({ request }) => request.text.split("\n")[0]!);
     deepStrictEqual(ran, [...new Set(ran)], "a message ran twice");
     for (const message of this.#messages) await this.#check(message, ran);
     for (const host of this.#hosts) await this.#isFree(host);
+    strictEqual(this.#made.outbound.open, 0);
+    const received = Object.keys(await filesBelow(this.#made.paths.root));
+    ok(received.every((path) => !path.endsWith(".tmp")), received.join());
+  }
+
+  /** Lets go what is held, and holds what comes. */
+  #holdDownloads(): void {
+    this.#letGo();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#letGo = resolve;
+    this.#made.outbound.answer(urls[1], { body: ["a ", promise, "file"] });
   }
 
   async #check({ text, caller, answer }: Message, ran: readonly string[]): Promise<void> {
@@ -136,10 +156,11 @@ class Trial {
 
   #send(sent: { caller: CallerName; contextId?: string; taskId?: TaskId }): void {
     const message: Message = { text: `m${this.#messages.length}`, caller: sent.caller };
+    const url = this.#random.chance(0.3) ? [{ url: this.#random.pick(urls) }] : [];
     this.#messages.push(message);
     this.#own((async () => {
       const host = this.#host;
-      const answer = await host.submit(message.text, sent);
+      const answer = await host.submit(message.text, { ...sent, parts: [{ text: message.text }, ...url] });
       if (answer.kind === "refused") return void (message.answer = { kind: "refused", why: answer.why });
       const { id } = answer.task;
       message.answer = { kind: "accepted", id };

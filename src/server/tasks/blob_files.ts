@@ -3,7 +3,7 @@ import type { TaskId } from "@/protocol/ids.ts";
 import type { BlobRef } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import { type Disk, isDiskFull } from "@/workspace/disk.ts";
-import { startSha256 } from "@/workspace/sha256.ts";
+import { type StreamedFile, writeStream } from "@/workspace/stream_write.ts";
 import type { RecordFiles } from "./record_files.ts";
 import type { TaskRecord } from "./task_record.ts";
 import { StorageFull } from "./task_store.ts";
@@ -36,17 +36,13 @@ export class BlobFiles {
     await this.#sweeping.get(taskId); // it began before
     try {
       await this.#disk.makeFolder(folder);
-      const ref = await this.#writeTemporary(temporary, bytes, bytesMax);
-      if (ref === "too large") {
-        await this.#disk.remove(temporary);
-        return ref;
-      }
-      await this.#disk.rename(temporary, join(folder, ref.blob));
+      const pathOf = ({ sha256 }: StreamedFile) => join(folder, sha256);
+      const written = await writeStream(this.#disk, temporary, { bytes, bytesMax, pathOf });
+      if (written === "too large") return written;
       await this.#disk.syncFolder(folder);
       await this.#files.sync();
-      return ref;
+      return { blob: written.sha256, bytes: written.bytes };
     } catch (error) {
-      await this.#disk.remove(temporary).catch(() => {});
       if (isDiskFull(error)) throw new StorageFull("Cannot store a file: the disk is full", { cause: error });
       throw error;
     }
@@ -85,20 +81,6 @@ export class BlobFiles {
     for (const { name } of await this.#disk.list(folder)) {
       if (!named.has(name)) await this.#disk.remove(join(folder, name));
     }
-  }
-
-  async #writeTemporary(path: string, bytes: ReadableStream<Uint8Array>, bytesMax: number) {
-    using file = await this.#disk.createNew(path);
-    const hash = startSha256();
-    let size = 0;
-    for await (const piece of bytes) {
-      size += piece.length;
-      if (size > bytesMax) return "too large";
-      hash.update(piece);
-      await file.write(piece);
-    }
-    await file.flush();
-    return { blob: hash.hex(), bytes: size };
   }
 }
 
