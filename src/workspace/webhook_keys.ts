@@ -14,16 +14,15 @@ import {
 
 const logger = getLogger(["a2a", "workspace"]);
 
-/** A secret that the pushes of a caller are signed with. */
-export interface WebhookSecret {
-  /** `whsec_` and the base64 of 32 bytes, as Standard Webhooks writes it. */
+/** The secrets that the pushes of a caller are signed with: `whsec_` and the base64 of 32 bytes, as Standard Webhooks has it. */
+export interface WebhookSecrets {
   readonly secret: Secret;
-  /** When a secret of before a rotation ends; absent for the one that stays. */
-  readonly until?: TimeMs;
+  /** That of the key before a rotation, as long as this one works. */
+  readonly previous?: { readonly secret: Secret; readonly until: TimeMs };
 }
 
 /**
- * Makes the secrets that a caller's pushes are signed with at `now`, the newest first.
+ * Makes the secrets that a caller's pushes are signed with at `now`.
  *
  * Each is made from the workspace's own secret and the hash of the caller's key, so that a new key means a new secret, and
  * both sign as long as both keys work; a local caller's from the name of its workspace. Nothing else is stored.
@@ -31,11 +30,11 @@ export interface WebhookSecret {
 export async function webhookSecrets(
   caller: Caller,
   { master, now }: { readonly master: Secret; readonly now: TimeMs },
-): Promise<readonly WebhookSecret[]> {
-  const sources = sourcesOf(caller, now);
-  return await Promise.all(sources.map(async ({ name, ...until }) => {
-    return { secret: new Secret(`whsec_${(await derive(master, name)).toBase64()}`), ...until };
-  }));
+): Promise<WebhookSecrets> {
+  const { current, previous } = sourcesOf(caller, now);
+  const secretOf = async (name: string) => new Secret(`whsec_${(await derive(master, name)).toBase64()}`);
+  const secret = await secretOf(current);
+  return { secret, ...(previous && { previous: { secret: await secretOf(previous.name), until: previous.until } }) };
 }
 
 /** What the keys are kept with. */
@@ -76,8 +75,9 @@ export class WebhookKeys {
     try {
       const master = await this.#findMaster();
       if (master === undefined) return [];
-      const sources = sourcesOf(entry, clock.now());
-      return await Promise.all(sources.map(({ name }) => this.#key(master, name)));
+      const { current, previous } = sourcesOf(entry, clock.now());
+      const names = [current, ...(previous ? [previous.name] : [])];
+      return await Promise.all(names.map((name) => this.#key(master, name)));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#tell(why, why);
@@ -125,12 +125,17 @@ export class WebhookKeys {
 /** For each caller the key that stays and the one that goes. */
 const keysMax = 2 * callersMax;
 
-/** What a caller's secrets are made from beside the workspace's own, the newest first. */
-function sourcesOf({ by }: Caller, now: TimeMs): readonly { readonly name: string; readonly until?: TimeMs }[] {
-  if (by.kind === "workspace") return [{ name: `workspace:${by.workspace}` }];
+/** What a caller's secrets are made from beside the workspace's own. */
+interface Sources {
+  readonly current: string;
+  readonly previous?: { readonly name: string; readonly until: TimeMs };
+}
+
+function sourcesOf({ by }: Caller, now: TimeMs): Sources {
+  if (by.kind === "workspace") return { current: `workspace:${by.workspace}` };
   const { hash, previous } = by;
   const isRotating = previous !== undefined && now < previous.until && previous.hash !== hash;
-  return [{ name: hash }, ...(isRotating ? [{ name: previous.hash, until: previous.until }] : [])];
+  return { current: hash, ...(isRotating && { previous: { name: previous.hash, until: previous.until } }) };
 }
 
 async function derive(master: Secret, name: string): Promise<Uint8Array<ArrayBuffer>> {
