@@ -19,6 +19,7 @@ export type CallersArguments =
   | CallersListArguments
   | CallersAddArguments
   | CallersRotateArguments
+  | CallersSecretArguments
   | CallersRemoveArguments;
 
 /** `callers list`, and `callers` alone. */
@@ -45,6 +46,13 @@ export interface CallersRotateArguments {
   readonly name: string;
   /** A duration as it was written. */
   readonly overlap: string;
+}
+
+/** `callers secret`: whose. */
+export interface CallersSecretArguments {
+  readonly command: "callers secret";
+  readonly workspace: string;
+  readonly name: string;
 }
 
 /** `callers remove`: who. */
@@ -89,15 +97,20 @@ const rotate = merge(
   common,
 );
 
+const secret = merge(object({ command: constant("callers secret" as const), workspace, name }), common);
+
 const remove = merge(object({ command: constant("callers remove" as const), workspace, name }), common);
 
-/** Parses `callers` and its four commands. */
+/** Parses `callers` and its five commands. */
 export const callersParser = command(
   "callers",
   or(
     command("list", list, { description: message`Lists who may call, with the end of each key, never a key` }),
     command("add", add, { description: message`Lets a caller in and prints its key, once` }),
     command("rotate", rotate, { description: message`Gives a caller a new key and prints it, once` }),
+    command("secret", secret, {
+      description: message`Prints the secret that pushes to a caller's webhooks are signed with`,
+    }),
     command("remove", remove, { description: message`Shuts a caller out: what runs for it is cancelled` }),
     list,
     { errors: { noMatch: message`Missing the folder: name it with --workspace DIR.` } },

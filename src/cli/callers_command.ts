@@ -11,16 +11,19 @@ import { type Caller, callersBytesMax, type CallersRead, parseCallers } from "@/
 import { type EditRefused, readContent } from "@/workspace/entry_editor.ts";
 import { readHost } from "@/workspace/host_file.ts";
 import { readDurationMs, readMoment } from "@/workspace/json_entries.ts";
-import { workspacePaths } from "@/workspace/workspace_paths.ts";
+import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
 import type {
   CallersAddArguments,
   CallersArguments,
   CallersListArguments,
   CallersRotateArguments,
+  CallersSecretArguments,
 } from "./callers_arguments.ts";
+import { keyHints, secretCommand } from "./callers_hints.ts";
+import { callersSecret } from "./callers_secret.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
-import { curlLine, localAddress } from "./curl_line.ts";
-import { isOutputTerminal, programName } from "./terminal.ts";
+import { localAddress } from "./curl_line.ts";
+import { isOutputTerminal, programName, shellWord } from "./terminal.ts";
 
 /**
  * Shows and edits `callers.json` (product.md §3). An edit holds at once, beside a running host too, and needs no right but
@@ -31,18 +34,20 @@ import { isOutputTerminal, programName } from "./terminal.ts";
  */
 export async function callersCommand(args: CallersArguments, context: CommandContext): Promise<ExitCode> {
   const { output } = context;
-  const file = await editingOf(args.workspace, context);
-  if (typeof file === "string") return refuse(file, context);
-  if (args.command === "callers list") return await list(args, { context, file });
-  const edited = await edit(args, file);
+  const paths = await pathsOf(args.workspace, context);
+  if (typeof paths === "string") return refuse(paths, context);
+  if (args.command === "callers list") return await list(args, { context, paths });
+  if (args.command === "callers secret") return await callersSecret(args, { context, paths });
+  const { disk, random, clock } = context;
+  const edited = await edit(args, { disk, random, clock, path: paths.callersFile, lock: paths.editLock });
   if (edited.kind === "refused") return refuse(edited.why, context);
-  if (edited.kind === "made") showKey(args.name, edited, context);
+  if (edited.kind === "made") showKey(args, edited, context);
   else if (output.wantsJson) output.json({ name: args.name, removed: true });
   else output.line(`Removed ${args.name}`);
   return exitCodes.done;
 }
 
-type EditArguments = Exclude<CallersArguments, CallersListArguments>;
+type EditArguments = Exclude<CallersArguments, CallersListArguments | CallersSecretArguments>;
 
 async function edit(args: EditArguments, file: CallersEditing) {
   switch (args.command) {
@@ -62,9 +67,8 @@ function refuse(why: string, { output }: CommandContext): ExitCode {
   return exitCodes.wrongUsage;
 }
 
-/** Where the workspace's callers are edited; else why they are not, as a sentence. */
-async function editingOf(workspace: string, context: CommandContext): Promise<CallersEditing | string> {
-  const { disk, random, clock } = context;
+/** Where the workspace's files are; else why they are not touched, as a sentence. */
+async function pathsOf(workspace: string, { disk }: CommandContext): Promise<WorkspacePaths | string> {
   if (disk.stampSync(workspace)?.kind !== "folder") {
     return `Cannot open ${workspace}: there is no such folder; make it, or name another with --workspace DIR`;
   }
@@ -73,7 +77,7 @@ async function editingOf(workspace: string, context: CommandContext): Promise<Ca
   if (host.kind === "newer") {
     return `Cannot open ${workspace}: it has format ${host.format}, written by a newer version; update this one`;
   }
-  return { disk, random, clock, path: paths.callersFile, lock: paths.editLock };
+  return paths;
 }
 
 async function add(args: CallersAddArguments, file: CallersEditing): Promise<KeyMade | EditRefused> {
@@ -111,20 +115,27 @@ async function rotate(args: CallersRotateArguments, file: CallersEditing): Promi
   return await rotateCaller(file, args.name, { overlapMs });
 }
 
-function showKey(name: string, { key }: KeyMade, { output, config }: CommandContext): void {
+function showKey(args: EditArguments, { key }: KeyMade, { output, config }: CommandContext): void {
+  const { name, workspace } = args;
   if (output.wantsJson) return output.json({ name, key: key.reveal(), keyHint: key.hint() });
   output.line(key.reveal());
   if (!isOutputTerminal()) return;
-  output.line(output.dim("This is the key, shown once and kept nowhere. Try it while a host serves the workspace:"));
-  output.line(curlLine(localAddress(config.listen.value), key.reveal()));
+  const hints = keyHints({ name, workspace, program: programName() }, {
+    key: key.reveal(),
+    address: localAddress(config.listen.value),
+    ...(args.command === "callers rotate" && { rotated: { overlapMs: readDurationMs(args.overlap) ?? 0 } }),
+  });
+  output.line(output.dim(hints.before));
+  output.line(hints.try);
+  output.line(output.dim(hints.after));
 }
 
 async function list(
   { workspace }: CallersListArguments,
-  { context, file }: { readonly context: CommandContext; readonly file: CallersEditing },
+  { context, paths }: { readonly context: CommandContext; readonly paths: WorkspacePaths },
 ): Promise<ExitCode> {
-  const { output, clock } = context;
-  const read = parseCallers(await readContent(file.disk, file.path, callersBytesMax), file.path);
+  const { output, clock, disk } = context;
+  const read = parseCallers(await readContent(disk, paths.callersFile, callersBytesMax), paths.callersFile);
   if (read.malformed) return refuse(read.problems[0]!, context);
   if (output.wantsJson) {
     output.json({ callers: read.callers.map(jsonOf), skipped: read.skipped });
@@ -133,8 +144,11 @@ async function list(
   const table = tableOf(read, clock.now());
   for (const line of table) output.line(line);
   for (const problem of read.problems) output.error(`${problem}; change or remove it`);
+  const hinted = { name: "NAME", workspace, program: programName() };
+  if (table.length > 0) output.line(output.dim(`Pushes are signed; a caller's secret: ${secretCommand(hinted)}`));
   const isNobody = table.length === 0 && read.problems.length === 0;
-  if (isNobody) output.line(`No callers; let one in with: ${programName()} callers add NAME --workspace ${workspace}`);
+  const adding = `${programName()} callers add NAME --workspace ${shellWord(workspace)}`;
+  if (isNobody) output.line(`No callers; let one in with: ${adding}`);
   return exitCodes.done;
 }
 

@@ -1,49 +1,14 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { hashKey } from "@/workspace/key_hash.ts";
 import { holdHostLock } from "@/workspace/file_lock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { systemClock } from "@/time/clock.ts";
-import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import { makeCallersWorkspace } from "@tests/fakes/callers_workspace.ts";
 
-const program = fileURLToPath(import.meta.resolve("@manifest").replace(/deno\.json$/, "main.ts"));
 const keyShape = /^k_[0-9a-f]{64}$/;
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-/** A workspace, and `callers …` on it as a person would type it, with no right but to that workspace. */
-async function makeWorkspace(content?: string) {
-  const folder = await makeTempFolder();
-  const a2a = `${folder.path}/.volcanic/a2a`;
-  const path = `${a2a}/callers.json`;
-  if (content !== undefined) {
-    await Deno.mkdir(a2a, { recursive: true });
-    await Deno.writeTextFile(path, content);
-  }
-  const callers = async (...args: readonly string[]): Promise<Ended> => {
-    const rights = [`--allow-read=${folder.path}`, `--allow-write=${folder.path}`, "--allow-env"];
-    const command = ["run", "--no-prompt", "--quiet", ...rights, program, "callers", ...args];
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [...command, "--workspace", folder.path],
-      env: { NO_COLOR: "1" },
-      stdin: "null",
-    }).output();
-    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-    return { code, out: text(stdout), error: text(stderr) };
-  };
-  return {
-    ...{ root: folder.path, a2a, path, callers },
-    json: async () => JSON.parse(await Deno.readTextFile(path)),
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
-  };
-}
-
 Deno.test("callers add prints the key alone and once, and stores its hash and last four characters [§3 callers-add]", async () => {
-  await using workspace = await makeWorkspace();
+  await using workspace = await makeCallersWorkspace();
   const added = await workspace.callers("add", "bot", "--note", "for trips", "--access", "write");
   deepStrictEqual({ code: added.code, error: added.error }, { code: 0, error: "" });
   const key = added.out.trimEnd();
@@ -57,7 +22,7 @@ Deno.test("callers add prints the key alone and once, and stores its hash and la
 });
 
 Deno.test("callers add prints JSON, and takes an expiry from now or as a time [§3 callers-add]", async () => {
-  await using workspace = await makeWorkspace();
+  await using workspace = await makeCallersWorkspace();
   const before = Date.now();
   const added = JSON.parse((await workspace.callers("add", "a", "--expires", "1h", "--json")).out);
   ok(keyShape.test(added.key));
@@ -70,7 +35,7 @@ Deno.test("callers add prints JSON, and takes an expiry from now or as a time [�
 });
 
 Deno.test("callers rotate prints a new key; the old one works for the overlap [§3 callers-rotate]", async () => {
-  await using workspace = await makeWorkspace('[{"name":"bot","key":"k_old","note":"n","custom":1}]');
+  await using workspace = await makeCallersWorkspace('[{"name":"bot","key":"k_old","note":"n","custom":1}]');
   const before = Date.now();
   const first = await workspace.callers("rotate", "bot", "--overlap", "1h");
   const key = first.out.trimEnd();
@@ -90,7 +55,7 @@ Deno.test("callers rotate prints a new key; the old one works for the overlap [�
 });
 
 Deno.test("callers remove shuts a caller out and keeps the others [§3 callers-remove]", async () => {
-  await using workspace = await makeWorkspace('[{"name":"a","key":"1"},{"name":"b","key":"2","custom":true}]');
+  await using workspace = await makeCallersWorkspace('[{"name":"a","key":"1"},{"name":"b","key":"2","custom":true}]');
   deepStrictEqual(await workspace.callers("remove", "a"), { code: 0, out: "Removed a\n", error: "" });
   deepStrictEqual(await workspace.json(), [{ name: "b", key: "2", custom: true }]);
 });
@@ -108,14 +73,15 @@ const entries = [
   { name: "odd", key: "k_secret_in_clear_5678", access: "all" },
 ];
 
-Deno.test("callers list shows who may call and the end of a key, never a key, and names what it cannot read [§3 callers-list]", async () => {
-  await using workspace = await makeWorkspace(JSON.stringify(entries));
+Deno.test("callers list shows who may call and the end of a key, never a key, and names what it cannot read [§3 callers-list, §3 callers-secret]", async () => {
+  await using workspace = await makeCallersWorkspace(JSON.stringify(entries));
   const { code, out, error } = await workspace.callers("list");
   strictEqual(code, 0);
   deepStrictEqual(out.split("\n"), [
     "bot      …1234    read   expired 2001-01-01T00:00:00.000Z  two lines",
     "partner  key      write  expires 2999-01-01T00:00:00.000Z",
     "sister   @garden  read   never expires",
+    `Pushes are signed; a caller's secret: deno task start callers secret NAME --workspace ${workspace.root}`,
     "",
   ]);
   const cure = "change or remove it";
@@ -126,11 +92,11 @@ Deno.test("callers list shows who may call and the end of a key, never a key, an
     `Entry "sister" of ${workspace.path} sets limits.contexts, mayDelegate, ${yet}`,
     "",
   ]);
-  strictEqual((out + error).includes("secret"), false);
+  strictEqual((out + error).includes("k_secret"), false);
 });
 
 Deno.test("callers list --json has every field but keys [§3 callers-list]", async () => {
-  await using workspace = await makeWorkspace(JSON.stringify(entries));
+  await using workspace = await makeCallersWorkspace(JSON.stringify(entries));
   const { out } = await workspace.callers("list", "--json");
   const { callers, skipped } = JSON.parse(out);
   deepStrictEqual(callers[1], {
@@ -139,11 +105,11 @@ Deno.test("callers list --json has every field but keys [§3 callers-list]", asy
   });
   deepStrictEqual([callers.length, callers[2].workspace, callers[2].limits], [3, "garden", { contexts: 3 }]);
   deepStrictEqual(skipped, [{ number: 4, name: "odd", why: '"access" must be "read" or "write"' }]);
-  strictEqual(out.includes("secret"), false);
+  strictEqual(out.includes("k_secret"), false);
 });
 
 Deno.test("callers list of a workspace without callers says how to let one in, and makes no file [§3 callers-list]", async () => {
-  await using workspace = await makeWorkspace();
+  await using workspace = await makeCallersWorkspace();
   const out = `No callers; let one in with: deno task start callers add NAME --workspace ${workspace.root}\n`;
   deepStrictEqual(await workspace.callers(), { code: 0, out, error: "" });
   deepStrictEqual([...Deno.readDirSync(workspace.root)], []);
@@ -165,23 +131,32 @@ const refusals: readonly {
   { name: "an overlap that is none", args: ["rotate", "a", "--overlap", "soon"], says: /^Cannot use "soon" as --over/ },
   { name: "nobody to rotate", args: ["rotate", "x"], says: /there is no such caller; `callers list` shows the names/ },
   { name: "nobody to remove", args: ["remove", "x"], says: /there is no such caller; `callers list` shows the names/ },
+  { name: "nobody to show a secret of", args: ["secret", "x"], says: /no such caller; `callers list` shows the names/ },
+  {
+    name: "the secret of a bad entry",
+    args: ["secret", "a"],
+    says: /^Cannot show the secret of "a": its entry .* is bad: "access" must be .*; repair it$/,
+    content: '[{"name":"a","key":"k_a","access":"all"}]',
+  },
   { name: "a name that is missing", args: ["add"], says: /NAME|argument/ },
   { name: "a malformed file to add to", args: ["add", "x"], says: /repair the file first$/, content: "{}" },
   { name: "a malformed file to list", args: ["list"], says: /^Cannot read .* until it is repaired$/, content: "[" },
+  { name: "a malformed file to look in", args: ["secret", "a"], says: /^Cannot read .* is repaired$/, content: "[" },
 ];
 
 for (const { name, args, says, content = '[{"name":"a","key":"k_a"}]' } of refusals) {
   Deno.test(`callers refuses ${name} in one line with exit code 2, and changes nothing [§3 callers-refusals]`, async () => {
-    await using workspace = await makeWorkspace(content);
+    await using workspace = await makeCallersWorkspace(content);
     const { code, out, error } = await workspace.callers(...args);
     deepStrictEqual({ code, out }, { code: 2, out: "" });
     ok(says.test(error.trimEnd()) && error.indexOf("\n") === error.length - 1, error);
     strictEqual(await Deno.readTextFile(workspace.path), content);
+    strictEqual([...Deno.readDirSync(workspace.a2a)].some(({ name }) => name === "webhook.secret"), false);
   });
 }
 
 Deno.test("callers leaves a folder of a newer format alone [§4 newer-format, §3 callers-refusals]", async () => {
-  await using workspace = await makeWorkspace("[]");
+  await using workspace = await makeCallersWorkspace("[]");
   await Deno.writeTextFile(`${workspace.a2a}/host.json`, JSON.stringify({ v: 1, format: 2 }));
   const { code, error } = await workspace.callers("add", "bot");
   strictEqual(code, 2);
@@ -190,7 +165,7 @@ Deno.test("callers leaves a folder of a newer format alone [§4 newer-format, §
 });
 
 Deno.test("callers edits beside a running host, and edits at once all hold [§3 callers-beside-host, DM0 locks]", async () => {
-  await using workspace = await makeWorkspace("[]");
+  await using workspace = await makeCallersWorkspace("[]");
   using host = await holdHostLock(createDisk(systemClock), `${workspace.a2a}/host.lock`);
   ok(host?.holds());
   const names = ["a", "b", "c", "d"];

@@ -72,6 +72,7 @@ async function dispatch(args: Arguments, context: CommandContext): Promise<ExitC
     case "callers list":
     case "callers add":
     case "callers rotate":
+    case "callers secret":
     case "callers remove":
       return await (await import("./callers_command.ts")).callersCommand(args, context);
     case "card":

@@ -1,6 +1,7 @@
 import type { HostReport } from "@/host/messages.ts";
 import { version } from "@/version.ts";
 import { curlLine, localAddress } from "./curl_line.ts";
+import { shellWord } from "./terminal.ts";
 
 /** What a host that began to serve is like. */
 export interface ServeReport extends HostReport {
@@ -28,7 +29,7 @@ export function* reportLines(report: ServeReport): Generator<string> {
     if (callers > 0) continue;
     yield "";
     yield `Nobody may call ${name} yet. This makes a key and prints it, once:`;
-    yield `  ${program} callers add my-friend --workspace ${quoted(folder)}`;
+    yield `  ${program} callers add my-friend --workspace ${shellWord(folder)}`;
     yield "and this says hi with it, in place of KEY:";
     yield `  ${curlLine(address, "KEY")}`;
   }
@@ -40,9 +41,4 @@ export function reportJson({ workspaces, engine, publicUrl, address }: ServeRepo
     ...{ version, address: localAddress(address), publicUrl: publicUrl ?? null, workspaces, engine },
     ...{ box: null, receivesPushes: false },
   };
-}
-
-/** A word of a shell's command line. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -55,3 +55,8 @@ export function listenToSignals(onSignal: () => void): Disposable {
 export function programName(): string {
   return Deno.build.standalone ? "volcanic-a2a" : "deno task start";
 }
+
+/** A word of a shell's command line. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

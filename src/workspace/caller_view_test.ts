@@ -28,6 +28,7 @@ const rows: readonly (readonly [path: string, isHidden: boolean])[] = [
   [".volcanic", true],
   [".VOLCANIC/a2a/callers.json", true],
   ["sub/.volcanic/a2a/callers.json", true],
+  [".volcanic/a2a/webhook.secret", true],
   [".env", true],
   [".ENV.production", true],
   ["app/.envrc", true],

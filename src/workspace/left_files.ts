@@ -22,7 +22,7 @@ const foldersAtOnce = 32;
 export async function sweepLeftFiles(disk: Disk, paths: WorkspacePaths): Promise<void> {
   const sweeps = [
     sweepWritten(disk, paths, { of: ["host.json", "control.token"] }),
-    sweepWritten(disk, paths, { of: ["callers.json", "agents.json"], lock: paths.editLock }),
+    sweepWritten(disk, paths, { of: ["callers.json", "agents.json", "webhook.secret"], lock: paths.editLock }),
     sweepWritten(disk, paths, { of: ["pending.json"], lock: paths.pendingLock }),
     sweepInbox(disk, paths),
   ];

@@ -34,6 +34,7 @@ const left = [
   `.volcanic/a2a/host.json.${tmp}`,
   `.volcanic/a2a/callers.json.${tmp}`,
   `.volcanic/a2a/pending.json.${tmp}`,
+  `.volcanic/a2a/webhook.secret.${tmp}`,
   `inbox/ann/${stored}/a.txt.${tmp}`,
   `inbox/ann/${never}/a.txt`,
   `inbox/@other/${never}/a.txt`,

@@ -17,6 +17,8 @@ export interface WorkspacePaths {
   readonly pendingFile: string;
   readonly hostFile: string;
   readonly controlToken: string;
+  /** What all signing secrets are made from. */
+  readonly webhookSecret: string;
   readonly hostLock: string;
   readonly watchLock: string;
   readonly pendingLock: string;
@@ -59,6 +61,7 @@ export function workspacePaths(root: string): WorkspacePaths {
     pendingFile: join(a2a, "pending.json"),
     hostFile: join(a2a, "host.json"),
     controlToken: join(a2a, "control.token"),
+    webhookSecret: join(a2a, "webhook.secret"),
     hostLock: join(a2a, "host.lock"),
     watchLock: join(a2a, "watch.lock"),
     pendingLock: join(a2a, "pending.lock"),

@@ -14,6 +14,10 @@ export const commandLineRequirements: readonly Promised[] = [
   ["§3 callers-rotate", "`callers rotate` gives a new key; the old one ends at once or after the overlap"],
   ["§3 callers-remove", "`callers remove` removes every entry of the name and keeps the others as they are"],
   ["§3 callers-list", "`callers list` shows hint, access, expiry and note, never a key"],
+  [
+    "§3 callers-secret",
+    "`callers secret` prints what a caller's pushes are signed with, alone; `callers list` names it",
+  ],
   ["§3 callers-refusals", "What `callers` cannot do is one line, exit code 2, and changes nothing"],
   ["§3 curl-line", "Beside a key there is a command to try it with, as in seed 000"],
   ["§3 callers-beside-host", "`callers` edits beside a running host, and edits at once all hold"],
