@@ -39,6 +39,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "everything"
     ...["client/remote", "client/answers", "client/watch", "engine", "workspace", "protocol"],
     ...["time", "random.ts", "counters.ts"],
   ],
+  "workspace_host.ts": "everything but cli",
   "app.ts": "everything but cli",
   "host": "everything but cli",
   "host_worker.ts": ["host"],

@@ -1,10 +1,6 @@
-import type { Config } from "@/config.ts";
 import { Counters } from "@/counters.ts";
-import type { Engine, EngineEvent } from "@/engine/engine.ts";
-import { Outbound } from "@/outbound/outbound.ts";
+import type { Engine } from "@/engine/engine.ts";
 import { A2AError } from "@/protocol/errors.ts";
-import type { CallerName } from "@/protocol/ids.ts";
-import type { Random } from "@/random.ts";
 import { restErrorAnswer } from "@/server/http/answers.ts";
 import { createCards } from "@/server/http/card_routes.ts";
 import { Expulsion } from "@/server/http/expulsion.ts";
@@ -12,218 +8,19 @@ import { type ConnectionInfo, createHttpApp, type HttpAppOptions } from "@/serve
 import { type Listener, type ListenerAddress, type ListenRefusal, openListener } from "@/server/http/listener.ts";
 import { OpenStreams } from "@/server/http/open_streams.ts";
 import { Readiness, type ReadyCheck } from "@/server/http/readiness.ts";
-import { PushQueue, type PushQueueOptions, type PushReport } from "@/server/push/push_queue.ts";
-import { Webhooks } from "@/server/push/webhooks.ts";
-import { ownerNotices } from "@/server/runs/owner_notices.ts";
+import type { PushReport } from "@/server/push/push_queue.ts";
 import { type Activity, RunActivity } from "@/server/runs/run_activity.ts";
-import { RunService } from "@/server/runs/run_service.ts";
-import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
-import type { TaskRecord } from "@/server/tasks/task_record.ts";
-import { TaskWriter } from "@/server/tasks/task_writer.ts";
-import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
-import { SessionPool } from "@/sessions/session_pool.ts";
-import type { Clock } from "@/time/clock.ts";
-import { version } from "@/version.ts";
 import { type AuditEntry, AuditFile } from "@/workspace/audit_file.ts";
-import { callerStanding } from "@/workspace/caller_standing.ts";
-import { CallersFile } from "@/workspace/callers_file.ts";
-import type { Disk, FileLock } from "@/workspace/disk.ts";
-import { holdHostLock } from "@/workspace/file_lock.ts";
-import { beginEpoch, readHost } from "@/workspace/host_file.ts";
-import { readInstructions } from "@/workspace/instruction_files.ts";
-import { makeOwnedFolder } from "@/workspace/owned_folder.ts";
-import { sweepLeftFiles } from "@/workspace/left_files.ts";
-import { NotificationsFile } from "@/workspace/notifications_file.ts";
-import { WebhookKeys } from "@/workspace/webhook_secrets.ts";
 import { type NamedWorkspace, workspacesProblem } from "@/workspace/workspace_names.ts";
-import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
 import { isFolderWritable } from "@/workspace/writable_folder.ts";
-
-/** What a host is made of: everything from outside comes in here. */
-export interface HostOptions {
-  /** The workspace's folder: absolute, links followed. */
-  readonly workspace: string;
-  readonly config: Config;
-  readonly engine: Engine;
-  readonly disk: Disk;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly counters: Counters;
-  readonly pid: number;
-  /** The door to strangers' URLs, its owner's to close after the host. Absent: one of the host's own, with all defaults. */
-  readonly outbound?: Pick<Outbound, "guarded">;
-  /** Shows the owner what a run does. Must not throw. */
-  readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
-  /** Told after each commit, behind all who follow the task. Must not throw. */
-  readonly onCommitted?: (record: TaskRecord, before?: TaskRecord) => void;
-  /** Told after each push that was tried. Must not throw. */
-  readonly onSent?: PushQueueOptions["onSent"];
-}
-
-/** One workspace at work. Disposing drains it without grace, closes everything in order, and gives up the lock. */
-export interface Host extends AsyncDisposable {
-  readonly kind: "host";
-  readonly runs: RunService;
-  readonly store: FileTaskStore;
-  readonly callers: CallersFile;
-  readonly webhooks: Webhooks;
-  /** Ends all that runs and is owed for a caller that was removed. */
-  expel(caller: CallerName): Promise<void>;
-}
-
-/** Why a workspace cannot be opened, with what to do about it. */
-export interface HostRefusal {
-  readonly kind: "refused";
-  readonly message: string;
-}
-
-/** A workspace that is ours: no other host can have it. Nothing of it was recovered yet. */
-export interface LockedWorkspace extends Disposable {
-  readonly kind: "locked";
-  readonly paths: WorkspacePaths;
-  readonly lock: FileLock;
-  readonly epoch: number;
-}
-
-/**
- * Opens a workspace as its one host: takes `host.lock`, begins an epoch, recovers the tasks, and begins to sweep
- * (state-machines.md 7). Refuses when another host has it, or its folder is of a newer format; then nothing was written.
- */
-export async function openHost(options: HostOptions): Promise<Host | HostRefusal> {
-  const locked = await lockWorkspace(options);
-  if (locked.kind === "refused") return locked;
-  await using opened = new AsyncDisposableStack();
-  opened.use(locked);
-  const host = opened.use(await openLocked(locked, options));
-  const all = opened.move();
-  return { ...host, [Symbol.asyncDispose]: () => all.disposeAsync() };
-}
-
-/** The first half of `openHost`: what may refuse. */
-export async function lockWorkspace(
-  { workspace, disk, clock, random, pid }: Pick<HostOptions, "workspace" | "disk" | "clock" | "random" | "pid">,
-): Promise<LockedWorkspace | HostRefusal> {
-  const paths = workspacePaths(workspace);
-  await makeOwnedFolder(disk, paths.a2a);
-  using opened = new DisposableStack();
-  const lock = await holdHostLock(disk, paths.hostLock);
-  if (lock === undefined) return await lockedBy(disk, paths);
-  opened.use(lock);
-  const epochMin = epochFloor(disk, paths, clock);
-  const begun = await beginEpoch(disk, paths.hostFile, { random, now: clock.now(), pid, version, epochMin });
-  if (begun.kind === "newer") {
-    return refuse(
-      `Cannot open ${workspace}: it has format ${begun.format}, written by a newer version; update this one`,
-    );
-  }
-  const all = opened.move();
-  return { kind: "locked", paths, lock, epoch: begun.host.epoch, [Symbol.dispose]: () => all.dispose() };
-}
-
-/**
- * The epoch to begin above when `host.json` is gone from a folder that was in use: the time in minutes, higher than any
- * count of starts. Else new fences would be lower than those in the transcripts, and their conversations refused.
- */
-function epochFloor(disk: Disk, paths: WorkspacePaths, clock: Clock): number | undefined {
-  const isLost = disk.stampSync(paths.hostFile) === undefined && disk.stampSync(paths.tasks) !== undefined;
-  return isLost ? Math.floor(clock.now() / 60_000) : undefined;
-}
-
-/** The second half: everything behind the lock, which stays its owner's to give up, after this was disposed of. */
-export async function openLocked({ paths, epoch }: LockedWorkspace, options: HostOptions): Promise<Host> {
-  const { config, disk, clock, random, counters } = options;
-  await using opened = new AsyncDisposableStack();
-  await makeOwnedFolder(disk, paths.sessions);
-  const store = opened.use(
-    await openFileTaskStore({
-      folder: paths.tasks,
-      epoch,
-      disk,
-      clock,
-      random,
-      counters,
-      durability: config.durability.value,
-      storedTasksMax: config.storedTasksMax.value,
-      freeBytesMin: config.freeBytesMin.value,
-    }),
-  );
-  await sweepLeftFiles(disk, paths);
-  const view = { disk, random, root: paths.root, hidden: [paths.volcanic] };
-  const sessions = opened.use(
-    new SessionPool({
-      ...options,
-      folder: paths.sessions,
-      hostVersion: version,
-      readInstructions: () => readInstructions(view),
-      idleMs: config.sessionIdleMs.value,
-      callerSessionsMax: config.openSessionsMax.value,
-    }),
-  );
-  const notices = opened.use(new NotificationsFile({ disk, clock, random, path: paths.notifications }));
-  const notify = ownerNotices({ file: notices, clock, counters, perHourMax: config.noticesPerHour.value });
-  const outbound = options.outbound ?? opened.use(new Outbound({ clock }));
-  const callers = new CallersFile({ disk, clock, path: paths.callersFile });
-  const writer = new TaskWriter({
-    ...options,
-    store,
-    onCommitted(record, before) {
-      options.onCommitted?.(record, before);
-      pushes.wake(record);
-    },
-  });
-  const keys = new WebhookKeys({ disk, random, clock, paths, callers });
-  // Disposed of after the runs: how they end is pushed, too.
-  const pushes = opened.use(
-    new PushQueue({
-      ...options,
-      store,
-      writer,
-      outbound,
-      keysOf: (caller) => keys.keysOf(caller),
-      standingOf: (caller) => callerStanding(callers.read(), caller, clock.now()),
-      perMinuteMax: config.pushesPerMinute.value,
-    }),
-  );
-  const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
-  const webhooks = new Webhooks({ ...options, store, writer, outbound, places: webhookPlaces });
-  const parts = { paths, store, writer, webhookPlaces, sessions, notify, outbound, limits: limitsOf(config) };
-  const runs = opened.use(new RunService({ ...options, ...parts }));
-  const all = opened.move();
-  return {
-    kind: "host",
-    runs,
-    store,
-    callers,
-    webhooks,
-    async expel(caller) {
-      await runs.expel(caller);
-      await pushes.expel(caller);
-    },
-    [Symbol.asyncDispose]: () => all.disposeAsync(),
-  };
-}
-
-function limitsOf(config: Config) {
-  return {
-    hopsMax: config.maxHops.value,
-    runsMax: config.concurrentRuns.value,
-    queuedMax: config.queuedRuns.value,
-    runMs: config.runMs.value,
-    inputMs: config.inputMs.value,
-    keepMs: config.keepMs.value,
-    fileBytesMax: config.fileBytesMax.value,
-  };
-}
-
-async function lockedBy(disk: Disk, { root, hostFile }: WorkspacePaths): Promise<HostRefusal> {
-  const host = await readHost(disk, hostFile);
-  const pid = host.kind === "host" ? `, pid ${host.host.pid}` : "";
-  return refuse(`Cannot open ${root}: another host serves it${pid}; stop that one first`);
-}
-
-function refuse(message: string): HostRefusal {
-  return { kind: "refused", message };
-}
+import {
+  type Host,
+  type HostOptions,
+  type HostRefusal,
+  type LockedWorkspace,
+  lockWorkspace,
+  openLocked,
+} from "./workspace_host.ts";
 
 /** What a peer is made of. */
 export interface PeerOptions
@@ -245,7 +42,7 @@ export interface PeerOptions
  */
 export async function openPeer(options: PeerOptions): Promise<Peer | HostRefusal> {
   const problem = workspacesProblem(options.workspaces);
-  if (problem !== undefined) return refuse(problem);
+  if (problem !== undefined) return { kind: "refused", message: problem };
   using taken = new DisposableStack();
   const locked: TakenWorkspace[] = [];
   for (const { name, folder } of options.workspaces) {

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type Host, openHost } from "@/app.ts";
+import { type Host, openHost } from "@/workspace_host.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { isContextId, isTaskId, parseCallerName } from "@/protocol/ids.ts";

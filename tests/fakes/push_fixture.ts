@@ -6,7 +6,7 @@ import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
 import { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
-import { PushQueue, type PushQueueOptions, type PushReport, type Standing } from "@/server/push/push_queue.ts";
+import { PushQueue, type PushReport, type Standing } from "@/server/push/push_queue.ts";
 import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import { newPush } from "@/server/tasks/push_lifecycle.ts";
 import type { PushState, TaskRecord } from "@/server/tasks/task_record.ts";
@@ -22,93 +22,97 @@ export interface MadePushTask {
   readonly webhooks?: readonly string[];
   /** Of all its webhooks. */
   readonly host?: string;
-  readonly state?: Partial<PushState>;
 }
 
-/** A push queue over a store in memory, a clock that stands still and a scripted door. */
-export function makePushes(given: Partial<PushQueueOptions> = {}) {
-  const clock = createTestClock();
-  const gate = createCommitGate();
-  const store = new MemoryTaskStore({ clock, beforeCommit: gate.beforeCommit });
-  const outbound = createScriptedOutbound(clock);
-  const counters = new Counters();
-  const random = createTestRandom();
-  const reports: PushReport[] = [];
-  const standings = new Map<CallerName, Standing>();
-  const queues: PushQueue[] = [];
-  const writer = new TaskWriter({
-    ...{ store, clock, random, counters },
-    onCommitted: (record) => queues.forEach((queue) => queue.wake(record)),
-  });
-  const taskOf = (record: TaskRecord) => ({ id: record.task.id, caller: record.caller });
-  const fixture = {
-    ...{ clock, gate, store, outbound, counters, reports, standings, writer },
-    /** Starts a queue; the first one is `open`'s. */
-    start(more: Partial<PushQueueOptions> = {}): PushQueue {
-      const queue = new PushQueue({
-        ...{ store, writer, outbound, clock, random, counters, perMinuteMax: 60 },
-        keysOf: () => Promise.resolve([]),
-        standingOf: (caller) => standings.get(caller) ?? "active",
-        onSent: (report) => void reports.push(report),
-        ...given,
-        ...more,
-      });
-      queues.push(queue);
-      return queue;
-    },
-    /** Stores a task that works, with webhooks that are owed it. */
-    async make({ n = 1, caller = ann, webhooks = ["w"], host, state }: MadePushTask = {}): Promise<TaskRecord> {
-      const record = sampleTask({ n, caller, working: true, now: clock.now(), pushes: webhooks });
-      const pushes = webhooks.map((id) => {
-        const target = { id, url: hookUrl(id, host), token: `token of ${id}` };
-        return { ...newPush(target, { acked: 0, now: clock.now() }), ...state };
-      });
-      await writer.create({ ...record, pushes });
-      await clock.settle();
-      return await fixture.record(record.task.id, caller);
-    },
-    async record(id: TaskId, caller: CallerName = ann): Promise<TaskRecord> {
-      const record = await store.read(id, caller);
-      if (record === undefined) throw new Error(`There is no task ${id}`);
-      return record;
-    },
-    /** Applies an event, as a run or a caller would. */
-    async apply(record: TaskRecord, event: TaskEvent): Promise<TaskRecord> {
-      const applied = await writer.apply(taskOf(record), event, { whenFull: "retry" });
-      await clock.settle();
-      if (applied.kind !== "changed") throw new Error(`Cannot apply ${event.kind}: ${JSON.stringify(applied)}`);
-      return applied.record;
-    },
-    async answer(record: TaskRecord, text = "Done"): Promise<TaskRecord> {
-      const { runId } = record.run!;
-      return await fixture.apply(record, { kind: "answered", runId, text, truncated: false, files: 0 });
-    },
-    /** What was sent: the webhook and the number of the status. */
-    get sent(): string[] {
-      return outbound.requests.map(({ url, body }) => {
-        const { task } = JSON.parse(new TextDecoder().decode(body as Uint8Array));
-        return `${new URL(url).pathname.slice(1)} ${task.metadata["volcanic.seq"]}`;
-      });
-    },
-    async webhook(record: TaskRecord, id = "w"): Promise<PushState> {
-      const { pushes } = await fixture.record(record.task.id, record.caller);
-      return pushes.find(({ target }) => target.id === id)!;
-    },
-    async [Symbol.asyncDispose]() {
-      writer.stop();
-      const closing = queues.map((queue) => queue[Symbol.asyncDispose]());
-      await clock.advance(3_000);
-      await Promise.all(closing);
-      await store[Symbol.asyncDispose]();
-    },
-  };
-  return fixture;
+/** Push queues over a store in memory, a clock that stands still and a scripted door. */
+export class PushFixture implements AsyncDisposable {
+  readonly clock = createTestClock();
+  readonly gate = createCommitGate();
+  readonly store = new MemoryTaskStore({ clock: this.clock, beforeCommit: this.gate.beforeCommit });
+  readonly outbound = createScriptedOutbound(this.clock);
+  readonly counters = new Counters();
+  readonly random = createTestRandom();
+  readonly reports: PushReport[] = [];
+  /** Absent: active. */
+  readonly standings = new Map<CallerName, Standing>();
+  readonly writer: TaskWriter;
+  readonly #queues: PushQueue[] = [];
+
+  constructor() {
+    const { store, clock, random, counters } = this;
+    const onCommitted = (record: TaskRecord) => this.#queues.forEach((queue) => queue.wake(record));
+    this.writer = new TaskWriter({ store, clock, random, counters, onCommitted });
+  }
+
+  /** Starts a queue, as a host does. */
+  async start(): Promise<PushQueue> {
+    const { store, writer, outbound, clock, random, counters } = this;
+    const queue = new PushQueue({
+      ...{ store, writer, outbound, clock, random, counters, perMinuteMax: 60 },
+      keysOf: () => Promise.resolve([]),
+      standingOf: (caller) => this.standings.get(caller) ?? "active",
+      onSent: (report) => void this.reports.push(report),
+    });
+    this.#queues.push(queue);
+    await clock.settle();
+    return queue;
+  }
+
+  /** Stores a task that works, with webhooks that are owed it. */
+  async make({ n = 1, caller = ann, webhooks = ["w"], host }: MadePushTask = {}): Promise<TaskRecord> {
+    const now = this.clock.now();
+    const record = sampleTask({ n, caller, working: true, now, pushes: webhooks });
+    const pushes = webhooks.map((id) =>
+      newPush({ id, url: hookUrl(id, host), token: `token of ${id}` }, { acked: 0, now })
+    );
+    await this.writer.create({ ...record, pushes });
+    await this.clock.settle();
+    return await this.record(record.task.id, caller);
+  }
+
+  async record(id: TaskId, caller: CallerName = ann): Promise<TaskRecord> {
+    const record = await this.store.read(id, caller);
+    if (record === undefined) throw new Error(`There is no task ${id}`);
+    return record;
+  }
+
+  /** Applies an event, as a run or a caller would. */
+  async apply({ task: { id }, caller }: TaskRecord, event: TaskEvent): Promise<TaskRecord> {
+    const applied = await this.writer.apply({ id, caller }, event, { whenFull: "retry" });
+    await this.clock.settle();
+    if (applied.kind !== "changed") throw new Error(`Cannot apply ${event.kind}: ${JSON.stringify(applied)}`);
+    return applied.record;
+  }
+
+  async answer(record: TaskRecord): Promise<TaskRecord> {
+    const { runId } = record.run!;
+    return await this.apply(record, { kind: "answered", runId, text: "Done", truncated: false, files: 0 });
+  }
+
+  /** What was sent, in order: the webhook and the number of the status. */
+  get sent(): string[] {
+    return this.outbound.requests.map(({ url, body }) => {
+      const { task } = JSON.parse(new TextDecoder().decode(body as Uint8Array));
+      return `${new URL(url).pathname.slice(1)} ${task.metadata["volcanic.seq"]}`;
+    });
+  }
+
+  async webhook(record: TaskRecord, id = "w"): Promise<PushState> {
+    const { pushes } = await this.record(record.task.id, record.caller);
+    return pushes.find(({ target }) => target.id === id)!;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.writer.stop();
+    const closing = this.#queues.map((queue) => queue[Symbol.asyncDispose]());
+    await this.clock.advance(3_000);
+    await Promise.all(closing);
+    await this.store[Symbol.asyncDispose]();
+  }
 }
 
 /** The same with a queue that is started. */
-export async function openPushes(given: Partial<PushQueueOptions> = {}) {
-  const fixture = makePushes(given);
-  const queue = fixture.start();
-  await fixture.clock.settle();
-  return Object.assign(fixture, { queue });
+export async function openPushes(): Promise<PushFixture & { readonly queue: PushQueue }> {
+  const fixture = new PushFixture();
+  return Object.assign(fixture, { queue: await fixture.start() });
 }

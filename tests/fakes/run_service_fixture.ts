@@ -16,6 +16,7 @@ import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
+import { Webhooks } from "@/server/push/webhooks.ts";
 import { TaskWriter, type TaskWriterOptions } from "@/server/tasks/task_writer.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
@@ -44,6 +45,7 @@ export interface RunHost {
   readonly runs: RunService;
   readonly sessions: ScriptedSessions;
   readonly view: BlockableStore;
+  readonly webhooks: Webhooks;
 }
 
 /** A run service over scripted sessions and a store in memory whose commits a test can hold. */
@@ -125,9 +127,11 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
     const webhookPlaces = new WebhookPlaces({ store: view.store, max: 200 });
     const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, outbound };
     const given = { ...parts, webhookPlaces, notify: undefined, ...options.service, ...more };
-    const runs = new RunService({ writer: new TaskWriter(given), ...given });
-    hosts.push({ runs, sessions, view });
-    return { runs, sessions, view, ...doorsOf(runs, store) };
+    const writer = new TaskWriter(given);
+    const runs = new RunService({ writer, ...given });
+    const webhooks = new Webhooks({ ...{ store: view.store, writer, outbound, random }, places: webhookPlaces });
+    hosts.push({ runs, sessions, view, webhooks });
+    return { runs, sessions, view, webhooks, ...doorsOf(runs, store) };
   };
   const first = newHost();
   await clock.settle();

@@ -1,4 +1,4 @@
-import type { Outbound } from "@/outbound/outbound.ts";
+import { Outbound } from "@/outbound/outbound.ts";
 import { type OutboundCode, OutboundError, type OutboundPhase } from "@/outbound/outbound_error.ts";
 import type { OutboundRequest, OutboundResponse } from "@/outbound/outbound_request.ts";
 import type { Clock } from "@/time/clock.ts";
@@ -30,7 +30,7 @@ export interface ScriptedRequest extends OutboundRequest {
  * The door out, as a test scripts it. It keeps the promises of the real one: its limits, an end at once on abort, one
  * error class, one phase a code.
  */
-export interface ScriptedOutbound extends Pick<Outbound, "guarded"> {
+export interface ScriptedOutbound extends Pick<Outbound, "guarded" | "problemWith"> {
   /** What a URL answers from now on: one answer after another, the last one always again. Others cannot be reached. */
   answer(url: string, ...answers: readonly ScriptedAnswer[]): void;
   /** All that was asked for. */
@@ -44,8 +44,10 @@ export function createScriptedOutbound(clock: Clock): ScriptedOutbound {
   const scripts = new Map<string, ScriptedAnswer[]>();
   const requests: ScriptedRequest[] = [];
   const open = new Set<Exchange>();
+  const door = new Outbound({ clock }); // opens nothing until it is asked to send
   return {
     requests,
+    problemWith: (url) => door.problemWith(url),
     get open() {
       return open.size;
     },

@@ -6,7 +6,7 @@ import { createScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
-import { type Host, type HostOptions, type HostRefusal, openHost } from "@/app.ts";
+import { type Host, type HostOptions, type HostRefusal, openHost } from "@/workspace_host.ts";
 import { readConfig } from "@/config.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";

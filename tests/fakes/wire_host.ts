@@ -58,6 +58,7 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
     name: "home",
     runs: host.runs,
     store: options.wrapStore?.(host.store) ?? host.store,
+    webhooks: host.webhooks,
     callers: new CallersFile({ disk, clock, path: paths.callersFile }),
     extendedCard: cards.extended({ disk, clock, random, paths }),
   };

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { type Host, openHost } from "@/app.ts";
+import { type Host, openHost } from "@/workspace_host.ts";
 import { readConfig } from "@/config.ts";
 import { type CounterName, Counters } from "@/counters.ts";
 import type { Engine } from "@/engine/engine.ts";

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
-import type { Host } from "@/app.ts";
+import type { Host } from "@/workspace_host.ts";
 import type { EngineEvent, Prompt } from "@/engine/engine.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { isTerminal, type StatusJson } from "@/protocol/task.ts";

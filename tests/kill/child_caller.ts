@@ -1,4 +1,4 @@
-import type { Host } from "@/app.ts";
+import type { Host } from "@/workspace_host.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { MessageJson, StatusJson, StreamJson } from "@/protocol/task.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";

@@ -1,4 +1,4 @@
-import type { Host } from "@/app.ts";
+import type { Host } from "@/workspace_host.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import { isTerminal, type MessageJson, type PartJson, type StatusJson } from "@/protocol/task.ts";
 import { systemRandom } from "@/random.ts";

@@ -1,4 +1,4 @@
-import type { Host } from "@/app.ts";
+import type { Host } from "@/workspace_host.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import { writeLine } from "@tests/kill/child_line.ts";

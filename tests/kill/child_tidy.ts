@@ -1,4 +1,4 @@
-import type { Host } from "@/app.ts";
+import type { Host } from "@/workspace_host.ts";
 import type { TaskJson } from "@/protocol/task.ts";
 import { blobsOf } from "@tests/kill/stored_blobs.ts";
 import { ChildCaller } from "@tests/kill/child_caller.ts";

@@ -1,4 +1,4 @@
-import { type Host, openHost } from "@/app.ts";
+import { type Host, openHost } from "@/workspace_host.ts";
 import { readConfig } from "@/config.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";

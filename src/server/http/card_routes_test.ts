@@ -20,7 +20,7 @@ interface Asked {
 /** The endpoints over a real folder, and what a test does with them. */
 async function makeDoor(options: Partial<CardsOptions> & { readonly callers?: unknown } = {}) {
   const fixture = await makeRuns();
-  const { runs, store, clock, disk, paths } = fixture;
+  const { runs, store, webhooks, clock, disk, paths } = fixture;
   const write = async (path: string, text: string) => {
     await Deno.mkdir(`${paths.root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
     await Deno.writeTextFile(`${paths.root}/${path}`, text);
@@ -36,7 +36,7 @@ async function makeDoor(options: Partial<CardsOptions> & { readonly callers?: un
   });
   const app = createHttpApp({
     workspaces: [{
-      ...{ name: "home", runs, store },
+      ...{ name: "home", runs, store, webhooks },
       callers: new CallersFile({ disk, clock, path: paths.callersFile }),
       extendedCard: cards.extended({ disk, clock, random: systemRandom, paths }),
     }],

@@ -4,8 +4,7 @@ import type { CreatePushConfigRequest, ListPushConfigsRequest, PushConfigRequest
 import type { BadUrl } from "@/server/push/webhooks.ts";
 import type { PushTarget } from "@/server/tasks/task_record.ts";
 import type { Call, Outcome } from "./call.ts";
-import { refusalError } from "./refusal_error.ts";
-import { badPageToken } from "./task_operations.ts";
+import { badPageToken, refusalError } from "./refusal_error.ts";
 
 /** CreateTaskPushNotificationConfig (A2A 1.0 §3.1.7): also on a task that is over. The answer holds no secrets. */
 export async function createPushConfig(

@@ -33,3 +33,10 @@ export function refusalError({ why, text, retryAfterMs }: Refused): A2AError {
     ...(field !== undefined && { fieldViolations: [{ field, description: text }] }),
   });
 }
+
+/** A page token of a list that is none of ours. */
+export function badPageToken(): A2AError {
+  const description = "is none of ours, or was made for another filter: start with the first page";
+  const message = `Cannot read the request: pageToken ${description}`;
+  return new A2AError("INVALID_PARAMS", { message, fieldViolations: [{ field: "pageToken", description }] });
+}

@@ -5,7 +5,7 @@ import { listTasksResponse } from "@/protocol/task_view.ts";
 import { IndexNotReady, type ListQuery } from "@/server/tasks/task_store.ts";
 import type { TimeMs } from "@/time/clock.ts";
 import type { Call, Outcome } from "./call.ts";
-import { refusalError } from "./refusal_error.ts";
+import { badPageToken, refusalError } from "./refusal_error.ts";
 import { served } from "./send_message.ts";
 import { answerBytesMax, oneByOne, servedTask } from "@/server/tasks/served_task.ts";
 
@@ -59,11 +59,4 @@ export async function subscribeToTask({ id }: TaskRequest, call: Call): Promise<
   const followed = await call.runs.follow(id, call.caller, call.signal);
   if (followed.kind === "refused") return refusalError(followed);
   return { kind: "stream", events: served(followed.events, call) };
-}
-
-/** A page token of a list that is none of ours. */
-export function badPageToken(): A2AError {
-  const description = "is none of ours, or was made for another filter: start with the first page";
-  const message = `Cannot read the request: pageToken ${description}`;
-  return new A2AError("INVALID_PARAMS", { message, fieldViolations: [{ field: "pageToken", description }] });
 }

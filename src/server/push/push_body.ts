@@ -4,8 +4,9 @@ import { servedTask } from "@/server/tasks/served_task.ts";
 import { type LoggedStatus, newestStatus, type PushTarget, type TaskRecord } from "@/server/tasks/task_record.ts";
 import type { TaskStore } from "@/server/tasks/task_store.ts";
 
-/** The largest file that a push carries, and all of them. A larger one is named, and can be had by `GetTask`. */
+/** The largest file that a push carries. A larger one is named, and can be had by `GetTask`. */
 export const pushFileBytesMax = 256 * 1024;
+/** Bytes of all files that a push carries. */
 export const pushFilesBytesMax = 1024 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { takeLog } from "@tests/fakes/log_lines.ts";
-import { hookUrl, makePushes, openPushes } from "@tests/fakes/push_fixture.ts";
+import { hookUrl, openPushes, PushFixture } from "@tests/fakes/push_fixture.ts";
 import { ann, asked, bob } from "@tests/fakes/sample_tasks.ts";
 import type { TimeMs } from "@/time/clock.ts";
 
@@ -127,12 +127,12 @@ Deno.test("PushQueue gives up a webhook that failed for a day, however often a s
 });
 
 Deno.test("PushQueue spreads what was owed before its start over 30 s [SM6 restart]", async () => {
-  await using made = makePushes();
+  await using made = new PushFixture();
   made.outbound.answer(hookUrl("old"), ok200);
   made.outbound.answer(hookUrl("new"), ok200);
   await made.make({ webhooks: ["old"] });
   await made.clock.advance(5_000);
-  made.start();
+  await made.start();
   await made.make({ n: 2, webhooks: ["new"] });
   await made.clock.advance(14_999);
   deepStrictEqual(made.sent, ["new 1", "new 2"]);
@@ -211,8 +211,8 @@ Deno.test("PushQueue does not send again what was taken while the disk is full [
 });
 
 Deno.test("PushQueue lets what is under way go on for 2 s when the host ends, and leaves it owed [SM6 restart]", async () => {
-  await using made = makePushes();
-  const queue = made.start();
+  await using made = new PushFixture();
+  const queue = await made.start();
   made.outbound.answer(hookUrl("slow"), { hold: made.clock.sleep(1_900) });
   made.outbound.answer(hookUrl("hangs"), { hold: gate().promise });
   const record = await made.make({ webhooks: ["slow", "hangs"] });

@@ -3,15 +3,7 @@ import type { ArtifactJson, MessageJson, PartJson, State, StatusJson, TaskJson }
 import { isTerminal } from "@/protocol/task.ts";
 import { isoTime, parseTime, type TimeMs } from "@/time/clock.ts";
 import { withContinued } from "./sent_before.ts";
-import {
-  newPush,
-  nextPush,
-  type PushDecision,
-  type PushEvent,
-  withDuePushes,
-  withoutWebhooks,
-  withWebhook,
-} from "./push_lifecycle.ts";
+import { newPush, nextPush, type PushEvent, withDuePushes, withoutWebhooks, withWebhook } from "./push_lifecycle.ts";
 import type { DedupeKey, Fence, PushTarget, Rev, RunId, RunState, Seq, TaskRecord, Usage } from "./task_record.ts";
 
 /** What may happen to a task that exists: the rows of state-machines.md 1, by their ids. */
