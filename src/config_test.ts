@@ -43,6 +43,8 @@ Deno.test("readConfig() gives each default, read by the setting's own parser [§
     ["keepMs", 2_592_000_000, "default"],
     ["storedTasksMax", 10_000, "default"],
     ["openSessionsMax", 100, "default"],
+    ["activeWebhooks", 200, "default"],
+    ["pushesPerMinute", 60, "default"],
     ["noticesPerHour", 20, "default"],
     ["freeBytesMin", 268_435_456, "default"],
     ["drainMs", 30_000, "default"],

@@ -2,6 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { stateWord } from "@tests/fakes/commit_gate.ts";
 import { alice } from "@tests/fakes/run_service_fixture.ts";
 import type { DiskOperation } from "@tests/fakes/faulty_disk.ts";
+import { createScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
+import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { startHost, type TestHost, transcriptOf } from "@tests/fakes/test_host.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import type { TimeMs } from "@/time/clock.ts";
@@ -89,7 +91,10 @@ Deno.test("killed between the transcript's end and the commit: failed, and the t
 });
 
 Deno.test("killed between the commit of the end and its publishing: terminal at the next start, and pushed [SM8 5]", async () => {
-  await using made = await startHost();
+  const clock = createTestClock();
+  const outbound = createScriptedOutbound(clock);
+  outbound.answer(push.url, { hold: new Promise(() => {}) }); // nothing of it is stored meanwhile
+  await using made = await startHost({ clock, outbound });
   using accepted = await made.send("wait: 1s\nthe answer", { contextId: "c", push });
   const { id } = accepted.task;
   using hold = stop(made, "flush");

@@ -66,7 +66,7 @@ async function readsCard({ client, binding, address }: SdkSetting): Promise<void
     "1.0",
   ]]);
   const { streaming, pushNotifications, extendedAgentCard } = card.capabilities!;
-  deepStrictEqual([streaming, pushNotifications, extendedAgentCard], [true, false, true]);
+  deepStrictEqual([streaming, pushNotifications, extendedAgentCard], [true, true, true]);
   const schemes = Object.entries(card.securitySchemes).map(([name, { scheme }]) => [name, scheme?.$case]);
   deepStrictEqual(schemes, [["apiKey", "apiKeySecurityScheme"], ["bearer", "httpAuthSecurityScheme"]]);
   deepStrictEqual(card.skills.map(({ id, tags }) => [id, tags]), [["chat", ["chat"]]]);

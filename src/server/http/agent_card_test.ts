@@ -24,7 +24,7 @@ Deno.test("publicCard() is what the example of the protocol is, and nothing else
       { url: "https://x/a2a/v1", protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
       { url: "https://x/a2a", protocolBinding: "JSONRPC", protocolVersion: "0.3" },
     ],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     securitySchemes: {
       apiKey: {
         apiKeySecurityScheme: {
