@@ -1,7 +1,9 @@
 import type { Config } from "@/config.ts";
+import { configuredOutbound } from "@/configured_outbound.ts";
 import { Counters } from "@/counters.ts";
 import type { Engine, EngineEvent } from "@/engine/engine.ts";
 import { A2AError } from "@/protocol/errors.ts";
+import type { Outbound } from "@/outbound/outbound.ts";
 import type { CallerName } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
 import { restErrorAnswer } from "@/server/http/answers.ts";
@@ -42,6 +44,8 @@ export interface HostOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly counters: Counters;
+  /** The door for what is sent. It outlives the host. */
+  readonly outbound: Outbound;
   readonly pid: number;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
@@ -179,6 +183,8 @@ export interface PeerOptions
     Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid">,
     Pick<HttpAppOptions, "capabilities" | "operations"> {
   readonly workspaces: readonly NamedWorkspace[];
+  /** Certificates in PEM, trusted besides the usual ones. */
+  readonly caCerts?: readonly string[];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */
   readonly openEngine: () => Engine;
   /** Shows the owner what runs do. Must not throw. */
@@ -228,6 +234,7 @@ export class Peer implements AsyncDisposable {
   readonly #streams = new OpenStreams();
   readonly #draining = new AbortController();
   readonly #stopped = new AbortController();
+  readonly #outbound: Outbound;
   #open: readonly OpenWorkspace[] = [];
   #listener: Listener | undefined;
   #app: ReturnType<typeof createHttpApp> | undefined;
@@ -238,6 +245,7 @@ export class Peer implements AsyncDisposable {
     this.#options = options;
     this.#taken = taken;
     this.#parts.use(locks);
+    this.#outbound = this.#parts.use(configuredOutbound(options.config, options)); // the hosts, which use it, are closed first
   }
 
   /**
@@ -315,6 +323,7 @@ export class Peer implements AsyncDisposable {
         workspace: folder,
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
+        outbound: this.#outbound,
         observe: (record, event) => activity.observed(record, event),
         onCommitted: (record, before) => activity.committed(record, before),
       }),

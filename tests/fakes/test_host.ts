@@ -9,6 +9,7 @@ import { type Host, type HostOptions, type HostRefusal, openHost } from "@/app.t
 import { readConfig } from "@/config.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
+import { Outbound } from "@/outbound/outbound.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
@@ -49,8 +50,8 @@ export async function tryHost(
   const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const engine = createFauxEngine({ clock });
-  const counters = new Counters();
-  const host = await openHost({ workspace, config: read.config, engine, disk, clock, random, counters, pid });
+  const parts = { engine, disk, clock, random, pid, counters: new Counters(), outbound: new Outbound({ clock }) };
+  const host = await openHost({ workspace, config: read.config, ...parts });
   return { host, disk, clock };
 }
 
