@@ -14,6 +14,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "everything"
   "config.ts": ["setting_kinds.ts"],
   "log.ts": ["config.ts"],
   "outbound": ["time", "random.ts", "counters.ts", "ip_address.ts", "address_range.ts"],
+  "configured_outbound.ts": ["config.ts", "outbound", "time", "version.ts"],
   "engine": ["time", "random.ts", "counters.ts"],
   "workspace": ["protocol", "time", "random.ts", "counters.ts"],
   "sessions": ["engine", "workspace", "protocol", "time", "random.ts", "counters.ts"],

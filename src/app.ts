@@ -1,6 +1,8 @@
+import { configuredOutbound } from "@/configured_outbound.ts";
 import { Counters } from "@/counters.ts";
 import type { Engine } from "@/engine/engine.ts";
 import { A2AError } from "@/protocol/errors.ts";
+import type { Outbound } from "@/outbound/outbound.ts";
 import { restErrorAnswer } from "@/server/http/answers.ts";
 import { createCards } from "@/server/http/card_routes.ts";
 import { Expulsion } from "@/server/http/expulsion.ts";
@@ -25,9 +27,11 @@ import {
 /** What a peer is made of. */
 export interface PeerOptions
   extends
-    Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid" | "outbound">,
+    Pick<HostOptions, "config" | "disk" | "clock" | "random" | "pid">,
     Pick<HttpAppOptions, "capabilities" | "operations"> {
   readonly workspaces: readonly NamedWorkspace[];
+  /** Certificates in PEM, trusted besides the usual ones. */
+  readonly caCerts?: readonly string[];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */
   readonly openEngine: () => Engine;
   /** Shows the owner what runs do. Must not throw. */
@@ -76,6 +80,7 @@ export class Peer implements AsyncDisposable {
   readonly #streams = new OpenStreams();
   readonly #draining = new AbortController();
   readonly #stopped = new AbortController();
+  readonly #outbound: Outbound;
   #open: readonly OpenWorkspace[] = [];
   #listener: Listener | undefined;
   #app: ReturnType<typeof createHttpApp> | undefined;
@@ -86,6 +91,7 @@ export class Peer implements AsyncDisposable {
     this.#options = options;
     this.#taken = taken;
     this.#parts.use(locks);
+    this.#outbound = this.#parts.use(configuredOutbound(options.config, options)); // the hosts, which use it, are closed first
   }
 
   /**
@@ -163,6 +169,7 @@ export class Peer implements AsyncDisposable {
         workspace: folder,
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
+        outbound: this.#outbound,
         observe: (record, event) => activity.observed(record, event),
         onCommitted: (record, before) => activity.committed(record, before),
         onSent: (report) => audit.append(pushLine(report)),

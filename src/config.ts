@@ -8,6 +8,7 @@ import {
   line,
   listenAddress,
   optional,
+  path,
   type Setting,
   setting,
   wholeNumber,
@@ -130,6 +131,28 @@ export const settings = {
   freeBytesMin: setting("MinFreeBytes", bytes(), {
     default: "256MiB",
     doc: "Free disk space below which no new task is accepted. 0 keeps nothing free",
+  }),
+  allowPrivatePushUrls: setting("AllowPrivatePushUrls", flag(), {
+    default: "false",
+    doc: "Whether pushes and downloads may go to loopback, private, unique-local and CGNAT addresses, and by `http`. " +
+      "Metadata servers and link-local addresses stay closed",
+  }),
+  outboundAllow: setting("OutboundAllow", addressRanges(), {
+    default: "",
+    doc: "Addresses that what callers and agents name may lead to, whatever they are for",
+  }),
+  outboundDeny: setting("OutboundDeny", addressRanges(), {
+    default: "",
+    doc: "Addresses that nothing is sent to. It counts before every other setting",
+  }),
+  nat64: setting("Nat64", choice("refuse", "judge-embedded"), {
+    default: "refuse",
+    doc:
+      "What an address of `64:ff9b::/96` counts as: `refuse` as forbidden, `judge-embedded` as the IPv4 address in it, " +
+      "for networks that reach IPv4 only so",
+  }),
+  caFile: optional("CaFile", path(), {
+    doc: "A file of certificates in PEM that are trusted besides the usual ones, when something is sent by `https`",
   }),
   drainMs: setting("DrainTimeout", duration(), {
     default: "30s",

@@ -47,6 +47,11 @@ Deno.test("readConfig() gives each default, read by the setting's own parser [§
     ["pushesPerMinute", 60, "default"],
     ["noticesPerHour", 20, "default"],
     ["freeBytesMin", 268_435_456, "default"],
+    ["allowPrivatePushUrls", false, "default"],
+    ["outboundAllow", [], "default"],
+    ["outboundDeny", [], "default"],
+    ["nat64", "refuse", "default"],
+    ["caFile", undefined, "none"],
     ["drainMs", 30_000, "default"],
     ["logLevel", "info", "default"],
   ]);

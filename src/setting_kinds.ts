@@ -108,6 +108,11 @@ export function line(charsMax: number): Kind<string> {
   };
 }
 
+/** The path of a file. What is there is seen when it is read. */
+export function path(): Kind<string> {
+  return { expects: "the path of a file", parse: line(4096).parse };
+}
+
 /** Where a listener is bound. */
 export interface ListenAddress {
   /** A name or an address, without brackets. */

@@ -9,6 +9,7 @@ import {
   line,
   listenAddress,
   optional,
+  path,
   setting,
   wholeNumber,
 } from "./setting_kinds.ts";
@@ -186,3 +187,9 @@ for (const [text, count] of ranges) {
     strictEqual(addressRanges().parse(text)?.length, count);
   });
 }
+
+Deno.test("path() reads a line, whatever it leads to", () => {
+  strictEqual(path().parse("./certs/ours ca.pem"), "./certs/ours ca.pem");
+  strictEqual(path().parse(""), undefined);
+  strictEqual(path().parse("a\nb"), undefined);
+});

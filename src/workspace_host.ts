@@ -1,7 +1,7 @@
 import type { Config } from "@/config.ts";
 import type { Counters } from "@/counters.ts";
 import type { Engine, EngineEvent } from "@/engine/engine.ts";
-import { Outbound } from "@/outbound/outbound.ts";
+import type { Outbound } from "@/outbound/outbound.ts";
 import type { CallerName } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
 import { PushQueue, type PushQueueOptions } from "@/server/push/push_queue.ts";
@@ -38,8 +38,8 @@ export interface HostOptions {
   readonly random: Random;
   readonly counters: Counters;
   readonly pid: number;
-  /** The door to strangers' URLs, its owner's to close after the host. Absent: one of the host's own, with all defaults. */
-  readonly outbound?: Pick<Outbound, "guarded" | "problemWith">;
+  /** The door to strangers' URLs. It outlives the host. */
+  readonly outbound: Pick<Outbound, "guarded" | "problemWith">;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
@@ -144,7 +144,6 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   );
   const notices = opened.use(new NotificationsFile({ ...options, path: paths.notifications }));
   const notify = ownerNotices({ file: notices, clock, counters, perHourMax: config.noticesPerHour.value });
-  const outbound = options.outbound ?? opened.use(new Outbound({ clock }));
   const callers = new CallersFile({ disk, clock, path: paths.callersFile });
   const writer = new TaskWriter({
     ...options,
@@ -155,10 +154,10 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
     },
   });
   // Disposed of after the runs: how they end is pushed, too.
-  const pushes = opened.use(openPushes({ ...options, paths, store, writer, outbound, callers }));
+  const pushes = opened.use(openPushes({ ...options, paths, store, writer, callers }));
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
-  const webhooks = new Webhooks({ ...options, store, writer, outbound, places: webhookPlaces });
-  const parts = { paths, store, writer, webhookPlaces, sessions, notify, outbound, limits: limitsOf(config) };
+  const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
+  const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config) };
   const runs = opened.use(new RunService({ ...options, ...parts }));
   const all = opened.move();
   return {
@@ -178,8 +177,8 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
 /** The queue that tells the webhooks of a workspace, with the keys and the standing of its callers. */
 function openPushes(
   options:
-    & Pick<PushQueueOptions, "store" | "writer" | "outbound">
-    & Omit<HostOptions, "outbound">
+    & Pick<PushQueueOptions, "store" | "writer">
+    & HostOptions
     & { readonly paths: WorkspacePaths; readonly callers: CallersFile },
 ): PushQueue {
   const { paths, callers, config, clock } = options;

@@ -265,3 +265,11 @@ async function streamAt(address: string) {
     [Symbol.asyncDispose]: () => reader.cancel(),
   };
 }
+
+Deno.test("serve: a CaFile that is no use ends it with 2 and one line, before anything begins [§13 ca-file]", async () => {
+  await using temp = await makeTempFolder();
+  const path = `${temp.path}/ca.pem`;
+  await using serve = startServe(`${temp.path}/notes`, "--ca-file", path);
+  const { code, out, error } = await serve.ended;
+  deepStrictEqual([code, out, error], [2, "", `Cannot read ${path} of CaFile: there is no such file\n`]);
+});

@@ -13,7 +13,7 @@ function supervise(
   let signal = () => {};
   const ended = superviseHost({
     hostUrl: new URL(import.meta.resolve("@tests/processes/odd_host.ts")),
-    config: { workspaces: [], settings: { mode }, logForm: "text", pid: 1 },
+    config: { workspaces: [], settings: { mode }, caCerts: [], logForm: "text", pid: 1 },
     graceMs,
     clock,
     listenToSignals(onSignal) {

@@ -2,6 +2,7 @@ import { type Config, type SettingName, settings } from "@/config.ts";
 import type { HostConfig, HostReport } from "@/host/messages.ts";
 import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
 import { urlText } from "@/server/http/base_url.ts";
+import { readCaFile } from "./ca_file.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
 import { superviseHost } from "./host_supervisor.ts";
 import { liveLine } from "./live_line.ts";
@@ -41,10 +42,12 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
     const problem = problems.find((problem) => problem !== undefined);
     if (problem !== undefined) return refuse(problem);
   }
+  const ca = readCaFile(config.caFile.value, disk);
+  if (ca.kind === "problem") return refuse(ca.message);
   const isTerminal = Deno.stderr.isTerminal();
   return await superviseHost({
     ...{ hostUrl, clock, listenToSignals, answer: answerHost, complain: output.error },
-    config: hostConfig(workspaces, { config, isTerminal }),
+    config: hostConfig(workspaces, { config, isTerminal, caCerts: ca.caCerts }),
     graceMs: config.drainMs.value,
     onStarted: (report) => showReport(report, context),
     onActivity(workspace, activity) {
@@ -70,7 +73,7 @@ function engineProblem(faux: boolean, engine: Config["engine"]["value"]): string
 
 function hostConfig(
   workspaces: readonly NamedWorkspace[],
-  { config, isTerminal }: { config: Config; isTerminal: boolean },
+  { config, isTerminal, caCerts }: { config: Config; isTerminal: boolean; caCerts: readonly string[] },
 ): HostConfig {
   const given: Record<string, string> = {};
   for (const name of Object.keys(settings) as SettingName[]) {
@@ -78,7 +81,7 @@ function hostConfig(
     const { text, source } = config[name];
     if (source !== "default" && source !== "none" && secret !== true) given[flag] = text;
   }
-  return { workspaces, settings: given, logForm: isTerminal ? "text" : "json", pid: Deno.pid };
+  return { workspaces, settings: given, caCerts, logForm: isTerminal ? "text" : "json", pid: Deno.pid };
 }
 
 function showReport(report: HostReport, { config, output }: CommandContext): void {

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { type Host, openHost } from "@/workspace_host.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
+import { configuredOutbound } from "@/configured_outbound.ts";
 import { isContextId, isTaskId, parseCallerName } from "@/protocol/ids.ts";
 import type { MessageJson, PartJson, TaskJson } from "@/protocol/task.ts";
 import { mediaTypeOf } from "@/workspace/media_types.ts";
@@ -31,6 +32,7 @@ export async function tryCommand(args: TryArguments, context: CommandContext): P
     workspace: await disk.realPath(args.workspace),
     engine: createFauxEngine(context),
     counters: new Counters(),
+    outbound: configuredOutbound(context.config, context),
     pid: Deno.pid,
     observe: (_, event) => printer.observe(event),
   });

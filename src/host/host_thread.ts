@@ -54,12 +54,12 @@ class HostThread {
     }
   }
 
-  async #start({ workspaces, settings, logForm, pid }: HostConfig): Promise<void> {
+  async #start({ workspaces, settings, caCerts, logForm, pid }: HostConfig): Promise<void> {
     const config = configOf(settings);
     startLog({ level: config.logLevel.value, form: logForm });
     const clock = systemClock;
     const peer = await openPeer({
-      ...{ workspaces, config, clock, pid, disk: createDisk(clock), random: systemRandom },
+      ...{ workspaces, config, caCerts, clock, pid, disk: createDisk(clock), random: systemRandom },
       openEngine: () => createFauxEngine({ clock }),
       onActivity: (workspace, activity) => this.#say({ kind: "activity", workspace, activity }),
       onLost: (message) => this.#say({ kind: "lost", message }),

@@ -36,6 +36,8 @@ export interface HostConfig {
    * those are asked for by name when they are used.
    */
   readonly settings: Readonly<Record<string, string>>;
+  /** What `CaFile` holds: the host has no right to read it. */
+  readonly caCerts: readonly string[];
   readonly logForm: "json" | "text";
   readonly pid: number;
 }

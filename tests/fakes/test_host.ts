@@ -52,9 +52,9 @@ export async function tryHost(
   const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const engine = createFauxEngine({ clock });
-  const counters = new Counters();
   const outbound = more.outbound ?? createScriptedOutbound(clock);
-  const host = await openHost({ workspace, config: read.config, engine, disk, clock, random, counters, pid, outbound });
+  const parts = { engine, disk, clock, random, pid, counters: new Counters(), outbound };
+  const host = await openHost({ workspace, config: read.config, ...parts });
   return { host, disk, clock };
 }
 

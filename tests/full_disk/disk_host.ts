@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
+import { Outbound } from "@/outbound/outbound.ts";
 import { type Host, openHost } from "@/workspace_host.ts";
 import { readConfig } from "@/config.ts";
 import { type CounterName, Counters } from "@/counters.ts";
@@ -51,7 +52,7 @@ export async function openDiskHost(
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const { engine, counters = new Counters(), clock = systemClock } = options;
   const given = { workspace, config: read.config, disk: createDisk(clock), random: systemRandom, pid: Deno.pid };
-  const host = await openHost({ ...given, engine, counters, clock });
+  const host = await openHost({ ...given, engine, counters, clock, outbound: new Outbound({ clock }) });
   if (host.kind === "refused") throw new Error(host.message);
   return host;
 }

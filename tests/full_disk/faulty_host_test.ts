@@ -3,6 +3,7 @@ import { type Host, openHost } from "@/workspace_host.ts";
 import { readConfig } from "@/config.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
+import { Outbound } from "@/outbound/outbound.ts";
 import type { TaskId } from "@/protocol/ids.ts";
 import { isSettled, isTerminal, type MessageJson, type StatusJson } from "@/protocol/task.ts";
 import { systemRandom } from "@/random.ts";
@@ -162,7 +163,7 @@ async function open(workspace: string, disk: FaultyDisk, clock: TestClock): Prom
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const engine = createFauxEngine({ clock });
   const given = { workspace, config: read.config, random: systemRandom, pid: Deno.pid, counters: new Counters() };
-  const host = await openHost({ ...given, engine, disk, clock });
+  const host = await openHost({ ...given, engine, disk, clock, outbound: new Outbound({ clock }) });
   if (host.kind === "refused") throw new Error(host.message);
   return host;
 }

@@ -2,6 +2,7 @@ import { type Host, openHost } from "@/workspace_host.ts";
 import { readConfig } from "@/config.ts";
 import { Counters } from "@/counters.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
+import { Outbound } from "@/outbound/outbound.ts";
 import { startLog } from "@/log.ts";
 import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
@@ -58,6 +59,7 @@ async function open(): Promise<Host> {
     clock: systemClock,
     random: systemRandom,
     counters: new Counters(),
+    outbound: new Outbound({ clock: systemClock }),
     pid: Deno.pid,
   });
   if (opened.kind === "refused") throw new Error(opened.message);
