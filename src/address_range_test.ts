@@ -1,5 +1,8 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { type AddressRange, isInRanges, parseAddressRange } from "./address_range.ts";
+import { type AddressRange, isInRange, isInRanges, parseAddressRange } from "./address_range.ts";
+import { parseIpAddress } from "./ip_address.ts";
+
+const mapped = [...Array<number>(10).fill(0), 0xff, 0xff];
 
 const ranges: readonly { text: string; range: AddressRange | undefined }[] = [
   { text: "127.0.0.1", range: { bytes: [127, 0, 0, 1], bits: 32 } },
@@ -7,8 +10,9 @@ const ranges: readonly { text: string; range: AddressRange | undefined }[] = [
   { text: "0.0.0.0/0", range: { bytes: [0, 0, 0, 0], bits: 0 } },
   { text: "::1", range: { bytes: [...Array<number>(15).fill(0), 1], bits: 128 } },
   { text: "fd00::/8", range: { bytes: [0xfd, ...Array<number>(15).fill(0)], bits: 8 } },
-  { text: "::ffff:10.0.0.0/104", range: { bytes: [10, 0, 0, 0], bits: 8 } },
-  { text: "::ffff:a00:1", range: { bytes: [10, 0, 0, 1], bits: 32 } },
+  { text: "::ffff:0:0/96", range: { bytes: [...mapped, 0, 0, 0, 0], bits: 96 } },
+  { text: "::ffff:10.0.0.0/104", range: { bytes: [...mapped, 10, 0, 0, 0], bits: 104 } },
+  { text: "::ffff:a00:1", range: { bytes: [...mapped, 10, 0, 0, 1], bits: 128 } },
   { text: "::ffff:0:0/90", range: undefined },
   { text: "10.0.0.1/8", range: undefined },
   { text: "10.0.0.0/33", range: undefined },
@@ -41,6 +45,9 @@ const addresses: readonly { address: string; range: string; isIn: boolean }[] = 
   { address: "::ffff:10.1.2.3", range: "10.0.0.0/8", isIn: true },
   { address: "::ffff:a01:203", range: "10.0.0.0/8", isIn: true },
   { address: "10.1.2.3", range: "::ffff:10.0.0.0/104", isIn: true },
+  { address: "::ffff:a01:203", range: "::ffff:10.0.0.0/104", isIn: true },
+  { address: "10.1.2.3", range: "::ffff:0:0/96", isIn: true },
+  { address: "::ffff:a01:203", range: "::/0", isIn: false },
   { address: "172.31.0.1", range: "172.16.0.0/12", isIn: true },
   { address: "172.32.0.1", range: "172.16.0.0/12", isIn: false },
   { address: "8.8.8.8", range: "0.0.0.0/0", isIn: true },
@@ -60,3 +67,12 @@ for (const { address, range, isIn } of addresses) {
 }
 
 Deno.test("isInRanges() finds nothing in no range", () => strictEqual(isInRanges("127.0.0.1", []), false));
+
+Deno.test("isInRange() takes addresses and ranges as they are written: mapped is not IPv4", () => {
+  const isIn = (address: string, range: string) => isInRange(parseIpAddress(address)!.bytes, parseAddressRange(range)!);
+  strictEqual(isIn("10.1.2.3", "10.0.0.0/8"), true);
+  strictEqual(isIn("::ffff:10.1.2.3", "10.0.0.0/8"), false);
+  strictEqual(isIn("10.1.2.3", "::ffff:0:0/96"), false);
+  strictEqual(isIn("::ffff:10.1.2.3", "::ffff:0:0/96"), true);
+  strictEqual(isIn("::ffff:10.1.2.3", "::/0"), true);
+});

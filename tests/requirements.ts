@@ -4,6 +4,7 @@ import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
+import { outboundRequirements } from "@tests/requirements/outbound.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
 import { settingRequirements } from "@tests/requirements/settings.ts";
 import { startedProgramRequirements } from "@tests/requirements/started_program.ts";
@@ -36,6 +37,7 @@ export const requirements: readonly Requirement[] = [
   ...lifeCycleRequirements,
   ...runRequirements,
   ...wireRequirements,
+  ...outboundRequirements,
   ...startedProgramRequirements,
 ].map(([id, promise]) => ({ id, promise, source: sourceOf(id) }));
 

@@ -94,22 +94,22 @@ export class OutboundError extends Error {
 
   /** What may be told to a stranger; ends a sentence like `Cannot fetch report.pdf: …`. */
   get publicMessage(): string {
-    switch (this.phase) {
-      case "url":
-        return this.message;
-      case "wait":
-        return "too many exchanges are under way";
-      case "dns":
-      case "policy":
-      case "connect":
-      case "tls":
-        return "it cannot be reached or is not allowed";
-      case "send":
-      case "head":
-      case "body":
-        return "it gave no usable answer";
-      default:
-        return this.phase satisfies never;
-    }
+    return publicMessages[this.phase] ?? this.message;
   }
 }
+
+const unreachable = "it cannot be reached or is not allowed";
+const unusable = "it gave no usable answer";
+
+/** What is wrong with a URL may be told in full: who named it can see it. */
+const publicMessages: Readonly<Record<OutboundPhase, string | undefined>> = {
+  url: undefined,
+  wait: "too many exchanges are under way",
+  dns: unreachable,
+  policy: unreachable,
+  connect: unreachable,
+  tls: unreachable,
+  send: unusable,
+  head: unusable,
+  body: unusable,
+};
