@@ -49,15 +49,24 @@ export class GunzipBody implements BodyPieces, AsyncDisposable {
   /** Feeds as fast as it is read: the decoder takes the next part when the one before was asked for. Never rejects. */
   async #feed(): Promise<void> {
     try {
-      for (let piece = await this.#encoded.next(); piece !== undefined; piece = await this.#encoded.next()) {
+      for (let piece = await this.#nextEncoded(); piece !== undefined; piece = await this.#nextEncoded()) {
         for (let from = 0; from < piece.length; from += fedBytesMax) {
           await this.#writer.write(piece.subarray(from, from + fedBytesMax));
         }
       }
-      await this.#writer.close();
+      await this.#writer.close(); // rejects when it was cut; who reads is told so by the decoder
     } catch (reason) {
-      this.#failure ??= { reason };
       await this.#writer.abort(reason).catch(() => {});
+    }
+  }
+
+  /** Keeps why there is no next piece, which the decoder would take for its own trouble. */
+  async #nextEncoded(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    try {
+      return await this.#encoded.next();
+    } catch (reason) {
+      this.#failure = { reason };
+      throw reason;
     }
   }
 }

@@ -61,6 +61,12 @@ Deno.test("GunzipBody refuses what is no gzip, is cut short, or has more behind 
   }
 });
 
+Deno.test("GunzipBody refuses what is cut short behind much that was decoded", async () => {
+  const encoded = await gzip(Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7919) % 251));
+  await using body = new GunzipBody(piecesOf(encoded.slice(0, -20), { length: 100_000 }).pieces, 1_000_000);
+  await rejects(all(body), { code: "MALFORMED_RESPONSE", phase: "body" });
+});
+
 Deno.test("GunzipBody passes on why the body could not be read", async () => {
   const failure = new OutboundError("BODY_TRUNCATED", "body", { message: "cut" });
   await using body = new GunzipBody(piecesOf((await gzip(text)).slice(0, -3), { failure }).pieces, 1000);
