@@ -61,10 +61,12 @@ Deno.test("GunzipBody refuses what is no gzip, is cut short, or has more behind 
   }
 });
 
-Deno.test("GunzipBody refuses what is cut short behind much that was decoded", async () => {
-  const encoded = await gzip(Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7919) % 251));
-  await using body = new GunzipBody(piecesOf(encoded.slice(0, -20), { length: 100_000 }).pieces, 1_000_000);
-  await rejects(all(body), { code: "MALFORMED_RESPONSE", phase: "body" });
+Deno.test("GunzipBody refuses what is cut short when that is seen before it is read", async () => {
+  const encoded = await gzip(text);
+  await using body = new GunzipBody(piecesOf(encoded.slice(0, -3), { length: 1000 }).pieces, 1000);
+  deepStrictEqual(await body.next(), text);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await rejects(body.next(), { code: "MALFORMED_RESPONSE", phase: "body" });
 });
 
 Deno.test("GunzipBody passes on why the body could not be read", async () => {
