@@ -56,7 +56,7 @@ export class ConnectionLog {
 
   /** Waits until something was seen. Nothing to wait for too long: then it rejects, with what was seen. */
   async until(isSeen: (all: readonly SeenConnection[]) => boolean): Promise<void> {
-    const patienceMs = 10_000;
+    const patienceMs = 30_000;
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
