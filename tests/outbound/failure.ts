@@ -2,8 +2,18 @@ import { deepStrictEqual } from "node:assert/strict";
 import { type OutboundCode, OutboundError, type OutboundPhase } from "@/outbound/outbound_error.ts";
 import type { OutboundResponse } from "@/outbound/outbound_request.ts";
 
+/** Waits for an exchange to fail with just this. */
+export async function failsWith(
+  exchange: Promise<OutboundResponse>,
+  [code, phase]: readonly [OutboundCode, OutboundPhase],
+): Promise<OutboundError> {
+  const error = await failureOf(exchange);
+  deepStrictEqual([error.code, error.phase], [code, phase], `${error.message} ${Deno.inspect(error.cause)}`);
+  return error;
+}
+
 /** What an exchange failed with, at its head or on the way to the end of its body. Rejects when it did not fail. */
-export async function failureOf(exchange: Promise<OutboundResponse>): Promise<OutboundError> {
+async function failureOf(exchange: Promise<OutboundResponse>): Promise<OutboundError> {
   try {
     await using response = await exchange;
     const body = await response.text();
@@ -14,14 +24,4 @@ export async function failureOf(exchange: Promise<OutboundResponse>): Promise<Ou
     if (error instanceof OutboundError) return error;
     throw error;
   }
-}
-
-/** Waits for an exchange to fail with just this. */
-export async function failsWith(
-  exchange: Promise<OutboundResponse>,
-  [code, phase]: readonly [OutboundCode, OutboundPhase],
-): Promise<OutboundError> {
-  const error = await failureOf(exchange);
-  deepStrictEqual([error.code, error.phase], [code, phase], `${error.message} ${Deno.inspect(error.cause)}`);
-  return error;
 }

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import type { OutboundPhase } from "@/outbound/outbound_error.ts";
 import { readCertificate } from "@tests/fakes/hostile_inner.ts";
 import { openBlackHole } from "@tests/fakes/black_hole.ts";
-import { failsWith, failureOf } from "@tests/outbound/failure.ts";
+import { failsWith } from "@tests/outbound/failure.ts";
 import { type Lab, labTest, type Sending, type ServerName } from "@tests/fakes/outbound_lab.ts";
 import type { OneExchange } from "@tests/outbound/one_exchange.ts";
 import { isInNamespace, web } from "@tests/fakes/outbound_web.ts";
