@@ -85,7 +85,8 @@ export class DnsStub implements AsyncDisposable {
   }
 
   #entryOf(name: string): DnsEntry | undefined {
-    return this.#zone[name] ?? this.#zone[name.replace(/^[^.]+/, "*")];
+    const wild = Object.keys(this.#zone).find((row) => row.startsWith("*.") && name.endsWith(row.slice(1)));
+    return this.#zone[name] ?? (wild === undefined ? undefined : this.#zone[wild]);
   }
 
   #answer(name: string, type: string): Answer {

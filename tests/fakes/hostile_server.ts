@@ -17,6 +17,7 @@ export class HostileServer implements AsyncDisposable {
   readonly #options: HostileServerOptions;
   readonly #listeners: readonly Deno.TcpListener[];
   readonly #inner: InnerTls | undefined;
+  readonly #open = new Set<Deno.TcpConn>();
   readonly #work = new Set<Promise<void>>();
   /** All addresses listen on it. */
   readonly port: number;
@@ -44,9 +45,10 @@ export class HostileServer implements AsyncDisposable {
     }
   }
 
-  /** Waits until the clients have closed all connections. */
+  /** Closes all, and waits until nothing is at work with it. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const listener of this.#listeners) listener.close();
+    for (const connection of this.#open) closeQuietly(connection);
     await Promise.all(this.#work);
     await this.#inner?.[Symbol.asyncDispose]();
   }
@@ -62,6 +64,7 @@ export class HostileServer implements AsyncDisposable {
 
   async #take(connection: Deno.TcpConn): Promise<void> {
     const { name, log, released } = this.#options;
+    this.#open.add(connection);
     const seen = log.add(connection.localAddr as Deno.NetAddr, portOf(connection.remoteAddr));
     try {
       connection.setNoDelay(true);
@@ -69,6 +72,7 @@ export class HostileServer implements AsyncDisposable {
     } catch (error) {
       if (!endings.some((ending) => error instanceof ending)) throw error;
     } finally {
+      this.#open.delete(connection);
       closeQuietly(connection);
       seen.isOpen = false;
       log.changed();

@@ -21,13 +21,13 @@ export interface NamespaceEnd {
 
 /**
  * Runs a program in a namespace of its own, whose network is this machine alone: public and private addresses on `lo`, a name
- * server to come on 127.0.0.1:53, a hosts file. Nothing outside sees or is seen; all of it ends with the program.
+ * server to come on 127.0.0.1:53, a list of domains to search, a hosts file. Nothing outside sees or is seen; all of it ends with the program.
  */
 export async function runInNamespace(program: string, args: readonly string[]): Promise<NamespaceEnd> {
   const folder = await Deno.makeTempDir({ prefix: "volcanic-a2a-" });
   try {
     await Deno.writeTextFile(`${folder}/hosts`, namespaceHosts);
-    await Deno.writeTextFile(`${folder}/resolv.conf`, "nameserver 127.0.0.1\n");
+    await Deno.writeTextFile(`${folder}/resolv.conf`, "nameserver 127.0.0.1\nsearch hook.test\n");
     const command = new Deno.Command("unshare", {
       args: ["-n", "-m", "-p", "-f", "--mount-proc", "sh", "-ec", setUp(folder), program, ...args],
       cwd: project,

@@ -131,7 +131,9 @@ export class Lab implements AsyncDisposable {
   send(where: string, { host, server, door, ...request }: Sending = {}): Promise<OutboundResponse> {
     const url = where.startsWith("/") ? this.url(where, { host, server }) : where;
     const limits = { bytesMax: 200 * 1024 * 1024, totalMs: 600_000, headMs: 30_000, idleMs: 20_000 };
-    return (door ?? (this.#door ??= this.door())).guarded(url, { caller: "bot", ...limits, ...request });
+    const sending = (door ?? (this.#door ??= this.door())).guarded(url, { caller: "bot", ...limits, ...request });
+    sending.catch(() => {}); // a test that fails before it waits for this must say why it failed, not this
+    return sending;
   }
 
   /** Waits until something was seen by the servers. */
@@ -158,8 +160,8 @@ export class Lab implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.release();
-    for (const door of this.#doors) await door[Symbol.asyncDispose]();
     for (const server of this.#servers.values()) await server[Symbol.asyncDispose]();
+    for (const door of this.#doors) await door[Symbol.asyncDispose]();
     await Promise.allSettled(this.#lookups); // those that nobody waited for end by themselves
     await this.dns[Symbol.asyncDispose]();
   }
@@ -179,8 +181,19 @@ export function labTest(name: string, needs: LabNeeds, test: (lab: Lab) => Promi
     ignore: reason !== undefined,
     async fn() {
       await using lab = await Lab.open(needs);
-      await test(lab);
-      await lab.settled();
+      await withPatience(test(lab).then(() => lab.settled()));
     },
   });
+}
+
+/** No limit of the code under test is ever over by itself here: what waits for one that it does not have must fail too. */
+async function withPatience(work: Promise<void>): Promise<void> {
+  const patienceMs = 60_000;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`Still not over after ${patienceMs} ms`)), patienceMs);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

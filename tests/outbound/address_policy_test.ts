@@ -56,6 +56,17 @@ labTest(
   },
 );
 
+labTest(
+  "guarded() goes to no forbidden address of a name when the allowed one is not there [§13 every-address-judged]",
+  {},
+  async (lab) => {
+    await failsWith(lab.send("/204", { host: "mixed-dead.test" }), ["CONNECT_FAILED", "connect"]);
+    deepStrictEqual(lab.attempts, [web.dead]);
+    await lab.allSeen();
+    deepStrictEqual(lab.connections, []);
+  },
+);
+
 const forbidden: readonly { readonly host: string; readonly needs?: readonly Need[] }[] = [
   ...["private.test", "loopback.test", "metadata.test", "mapped.test", "nat64.test", "zero.test", "cname.test"],
   ...["localhost", "LOCALHOST.", "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0", "[::1]", "[::]"],

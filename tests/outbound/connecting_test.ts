@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import type { NameLookup } from "@/outbound/name_lookup.ts";
+import { type NameLookup, systemLookup } from "@/outbound/name_lookup.ts";
 import { openBlackHole } from "@tests/fakes/black_hole.ts";
 import { failsWith } from "@tests/outbound/failure.ts";
 import { labTest } from "@tests/fakes/outbound_lab.ts";
@@ -12,6 +12,7 @@ for (const [name, host] of [["does not exist", "nowhere.test"], ["has no address
   labTest(`guarded() says that a name ${name} [§13 name-lookup]`, {}, async (lab) => {
     const { isRetryable } = await failsWith(lab.send("/", { host }), ["DNS_NOT_FOUND", "dns"]);
     strictEqual(isRetryable, true);
+    deepStrictEqual(lab.dns.queries.toSorted(), [`A ${host}`, `AAAA ${host}`]);
   });
 }
 
@@ -21,6 +22,15 @@ labTest(
   async (lab) => {
     const { isRetryable, phase } = await failsWith(lab.send("/", { host: "servfail.test" }), ["DNS_NOT_FOUND", "dns"]);
     deepStrictEqual([isRetryable, phase], [true, "dns"]);
+  },
+);
+
+labTest(
+  "guarded() does not try the domains that this machine searches [§13 name-lookup]",
+  { needs: ["namespace"] },
+  async (lab) => {
+    deepStrictEqual(await systemLookup("nowhere.test", { isAbsolute: false }), [web.public]);
+    await failsWith(lab.send("/", { host: "nowhere.test" }), ["DNS_NOT_FOUND", "dns"]);
   },
 );
 
