@@ -159,8 +159,9 @@ async function tasksOf({ host }: TestHost): Promise<readonly TaskId[]> {
 /** What webhooks are to be told, oldest first. */
 async function owed({ host, clock }: TestHost) {
   const due = await host.store.duePushes({ now: clock.now() + 60_000 as TimeMs, limit: 10, leaseMs: 60_000 });
-  return due.flatMap(({ record: { task, statusLog } }) =>
-    statusLog.map(({ status }) => `${task.id} ${stateWord({ task: { ...task, status } })}`)
+  const records = await Promise.all(due.map(({ taskId, caller }) => host.store.read(taskId, caller)));
+  return records.flatMap((record) =>
+    record!.statusLog.map(({ status }) => `${record!.task.id} ${stateWord({ task: { ...record!.task, status } })}`)
   );
 }
 

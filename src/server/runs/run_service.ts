@@ -185,8 +185,6 @@ export class RunService implements AsyncDisposable {
 
   async #take(submission: Submission): Promise<Accepted | Refused> {
     const { taskId } = submission.message;
-    using place = submission.push && await this.#options.webhookPlaces.take(submission.caller);
-    if (submission.push !== undefined && place === undefined) return this.#refuse("too many active webhooks");
     return taskId === undefined ? await this.#start(submission) : await this.#continue(submission, taskId);
   }
 
@@ -210,8 +208,11 @@ export class RunService implements AsyncDisposable {
   }
 
   async #start(submission: Submission): Promise<Accepted | Refused> {
-    const { random, limits } = this.#options;
-    const task = { id: random.uuid() as TaskId, caller: submission.caller };
+    const { random, limits, webhookPlaces } = this.#options;
+    const { caller, push } = submission;
+    using place = push && webhookPlaces.take(caller);
+    if (push !== undefined && place === undefined) return this.#refuse("too many active webhooks");
+    const task = { id: random.uuid() as TaskId, caller };
     const contextId = submission.message.contextId ?? random.uuid();
     if (submission.hops > limits.hopsMax) return await this.#createFailed(submission, { ...task, contextId });
     const entered = await this.#enter({ caller: task.caller, contextId }, task.id);
@@ -267,6 +268,9 @@ export class RunService implements AsyncDisposable {
     const hopeless = whyNotContinued(before, submission);
     if (hopeless !== undefined) return this.#refuse(hopeless);
     if (submission.hops > this.#options.limits.hopsMax) return this.#refuse("hop limit");
+    const isNew = isNewWebhook(before, submission.push);
+    using place = isNew ? this.#options.webhookPlaces.take(caller) : undefined;
+    if (isNew && place === undefined) return this.#refuse("too many active webhooks");
     const entered = await this.#enter({ caller, contextId: before.task.contextId }, id);
     if (entered.kind === "refused") return entered;
     const input = await this.#storeInput(submission, { id, caller }, entered);
@@ -379,6 +383,11 @@ interface Entered {
   readonly kind: "entered";
   readonly lease: Lease;
   readonly run: RunState;
+}
+
+/** Says whether a webhook takes one more place than the task's webhooks have. */
+function isNewWebhook({ pushes }: TaskRecord, push: Submission["push"]): boolean {
+  return push !== undefined && !pushes.some(({ target, state }) => target.id === push.id && state === "active");
 }
 
 /** Why a message for this task needs no context: what its mailbox would say too, as things stand. */
