@@ -95,6 +95,7 @@ Deno.test("killed between the commit of the end and its publishing: terminal at 
   const outbound = createScriptedOutbound(clock);
   outbound.answer(push.url, { hold: new Promise(() => {}) }); // nothing of it is stored meanwhile
   await using made = await startHost({ clock, outbound });
+  await Deno.writeTextFile(workspacePaths(made.workspace).callersFile, JSON.stringify([{ name: alice, key: "k" }]));
   using accepted = await made.send("wait: 1s\nthe answer", { contextId: "c", push });
   const { id } = accepted.task;
   using hold = stop(made, "flush");
