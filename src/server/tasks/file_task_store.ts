@@ -61,7 +61,7 @@ export interface FileTaskStoreOptions {
   readonly random: Random;
   readonly counters: Counters;
   readonly durability: "disk" | "process";
-  readonly storedTasksMax: number;
+  readonly storedTasksMax: (caller: CallerName) => number;
   /** With less room than this no new task is taken. */
   readonly freeBytesMin: number;
   /** See `JournalOptions`. */
@@ -120,7 +120,7 @@ export class FileTaskStore implements TaskStore {
     this.#room = new FreeRoom(options);
     this.#quota = new TaskQuota({
       index: this.#index,
-      tasksMax: () => this.#isIndexed ? options.storedTasksMax : Infinity,
+      tasksMax: (caller) => this.#isIndexed ? options.storedTasksMax(caller) : Infinity,
     });
     this.#leases = new Leases({ clock: options.clock, firstFence: fenceBase(options.epoch) as Fence });
     this.#checkpointer = new Checkpointer({
