@@ -196,6 +196,7 @@ export class Peer implements AsyncDisposable {
       })),
       guard: { hostname, publicUrl: config.publicUrl.value },
       bodyBytesMax: config.bodyBytesMax.value,
+      rates: { requestsPerMinute: config.requestsPerMinute.value, readsPerMinute: config.readsPerMinute.value },
       strictVersion: config.strictVersion.value,
       waitMs: config.waitMs.value,
       clock,

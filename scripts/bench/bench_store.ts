@@ -18,7 +18,7 @@ export function openBenchStore(folder: string, options: Partial<FileTaskStoreOpt
     random: systemRandom,
     counters: new Counters(),
     durability: "disk",
-    storedTasksMax: Infinity,
+    storedTasksMax: () => Infinity,
     freeBytesMin: 0,
     ...options,
   });

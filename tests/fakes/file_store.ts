@@ -46,7 +46,7 @@ export async function openFileStore(options: Partial<FileTaskStoreOptions> = {})
     random: systemRandom,
     counters,
     durability: "disk",
-    storedTasksMax: 10_000,
+    storedTasksMax: () => 10_000,
     freeBytesMin: 0,
     ...options,
   });

@@ -31,7 +31,9 @@ export interface WireCallOptions extends Omit<WireRequestOptions, "key"> {
 
 export type WireHostOptions =
   & TestHostOptions
-  & Partial<Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "guard" | "workspaces" | "notReady">>
+  & Partial<
+    Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "rates" | "guard" | "workspaces" | "notReady">
+  >
   & Pick<HttpAppOptions, "capabilities" | "operations">
   & {
     /** Stands around the store, as the operations see it. */
@@ -66,6 +68,7 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
     workspaces: [served, ...options.workspaces ?? []],
     guard,
     bodyBytesMax: options.bodyBytesMax ?? 32 * 1024 * 1024,
+    rates: options.rates ?? { requestsPerMinute: Infinity, readsPerMinute: Infinity },
     strictVersion: options.strictVersion ?? false,
     waitMs: options.waitMs ?? Infinity,
     clock,

@@ -1,4 +1,5 @@
 import type { Counters } from "@/counters.ts";
+import type { CallerName } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
 import type { Disk, FolderEntry } from "@/workspace/disk.ts";
@@ -17,7 +18,7 @@ export interface FileTaskStoreOptions {
   readonly random: Random;
   readonly counters: Counters;
   readonly durability: "disk" | "process";
-  readonly storedTasksMax: number;
+  readonly storedTasksMax: (caller: CallerName) => number;
   /** With less room than this no new task is taken. */
   readonly freeBytesMin: number;
   /** See `JournalOptions`. */

@@ -99,7 +99,7 @@ export class FileTaskStore implements TaskStore {
     this.#room = new FreeRoom(options);
     this.#quota = new TaskQuota({
       index: this.#index,
-      tasksMax: () => this.#isIndexed ? options.storedTasksMax : Infinity,
+      tasksMax: (caller) => this.#isIndexed ? options.storedTasksMax(caller) : Infinity,
     });
     this.#leases = new Leases({ clock: options.clock, firstFence: fenceBase(options.epoch) as Fence });
     this.#checkpointer = new Checkpointer({

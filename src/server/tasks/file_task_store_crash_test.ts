@@ -50,7 +50,7 @@ function optionsFor(folder: string, more: { disk: Disk; clock: TestClock; epoch?
     random: createSeededRandom(7),
     counters: new Counters(),
     durability: "disk",
-    storedTasksMax: 10_000,
+    storedTasksMax: () => 10_000,
     freeBytesMin: 0,
     journalBytesMax: 3000, // rotates often
     ...more,
