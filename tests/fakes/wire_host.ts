@@ -50,7 +50,7 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
   await writeCallers(Object.entries(keys).map(([name, key]) => ({ name, key })));
   const guard = options.guard ?? { hostname: "127.0.0.1", publicUrl: undefined };
   const cards = createCards({
-    settings: { name: "Volcanic assistant", description: "Generic." },
+    settings: { name: "Volcanic assistant", description: "Generic.", capabilities: options.capabilities },
     publicUrl: guard.publicUrl,
     trustedProxies: [],
     clock,
