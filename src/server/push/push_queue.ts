@@ -190,6 +190,7 @@ export class PushQueue implements AsyncDisposable {
     this.#jobs.set(name, "under way");
     try {
       const tried = await this.#try(job).finally(() => this.#lines.done(job));
+      this.#dispatch();
       if (tried !== undefined) await this.#apply(tried.record, tried.event); // may take long: others go on
     } finally {
       this.#jobs.delete(name);
