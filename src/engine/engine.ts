@@ -1,3 +1,6 @@
+import type { SessionPrograms } from "./programs.ts";
+import type { SessionFiles } from "./session_files.ts";
+
 /**
  * What thinks. Knows nothing of A2A, tasks or callers; knows a scope, a conversation and the tools it is lent.
  *
@@ -28,6 +31,8 @@ export interface SessionOptions {
   /** `isolated`: everything that the session starts runs in the box, or the session is not opened. */
   readonly trust: "owner" | "isolated";
   readonly conversation: Conversation;
+  /** Starts the programs of this session; absent: it may start none. */
+  readonly programs?: SessionPrograms;
 }
 
 /** What was said in a scope so far, and the place for what the engine wants to find again. */
@@ -103,6 +108,8 @@ export interface PromptFile {
 export interface SessionTools {
   /** Sends a file of the workspace to the caller. Copies it now (confined, regular, size checked): a later change does not matter. */
   send?(path: string): Promise<ToolResult>;
+  /** The workspace's files, as the session may see and change them. */
+  readonly files?: SessionFiles;
   /** Makes or replaces a file in the session's own folder (`work/<caller>/`); `path` in the result is from the workspace's root. */
   write?(name: string, bytes: Uint8Array): Promise<ToolResult & { readonly path?: string }>;
   /** Records the question; the engine must then end its turn. The last question of a turn counts. */

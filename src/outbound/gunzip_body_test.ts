@@ -61,6 +61,14 @@ Deno.test("GunzipBody refuses what is no gzip, is cut short, or has more behind 
   }
 });
 
+Deno.test("GunzipBody refuses what is cut short when that is seen before it is read", async () => {
+  const encoded = await gzip(text);
+  await using body = new GunzipBody(piecesOf(encoded.slice(0, -3), { length: 1000 }).pieces, 1000);
+  deepStrictEqual(await body.next(), text);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await rejects(body.next(), { code: "MALFORMED_RESPONSE", phase: "body" });
+});
+
 Deno.test("GunzipBody passes on why the body could not be read", async () => {
   const failure = new OutboundError("BODY_TRUNCATED", "body", { message: "cut" });
   await using body = new GunzipBody(piecesOf((await gzip(text)).slice(0, -3), { failure }).pieces, 1000);

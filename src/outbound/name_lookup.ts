@@ -18,13 +18,20 @@ export type NameLookup = (
  * servers would hold up every read of the process. No signal is handed down: with one a query is cut to 1 s and one
  * attempt. Who does not wait any longer leaves it to end by itself.
  */
-export const systemLookup: NameLookup = async (name, { isAbsolute }) => {
-  const query = isAbsolute ? `${name}.` : name;
-  const answers = await Promise.allSettled([Deno.resolveDns(query, "AAAA"), Deno.resolveDns(query, "A")]);
+export const systemLookup: NameLookup = (name, { isAbsolute }) => lookUp(isAbsolute ? `${name}.` : name, {});
+
+/** Asks one name server, and no other, in the same way. */
+export function nameServerLookup(nameServer: { readonly ipAddr: string; readonly port: number }): NameLookup {
+  return (name, { isAbsolute }) => lookUp(isAbsolute ? `${name}.` : name, { nameServer });
+}
+
+async function lookUp(query: string, options: Deno.ResolveDnsOptions): Promise<readonly string[]> {
+  const types = ["AAAA", "A"] as const;
+  const answers = await Promise.allSettled(types.map((type) => Deno.resolveDns(query, type, options)));
   const addresses = answers.flatMap((answer) => answer.status === "fulfilled" ? answer.value : []);
   if (addresses.length > 0) return addresses;
   throw lookupError(answers.flatMap((answer) => answer.status === "rejected" ? [answer.reason] : []));
-};
+}
 
 function lookupError(reasons: readonly unknown[]): OutboundError {
   const { NotCapable, NotFound } = Deno.errors;

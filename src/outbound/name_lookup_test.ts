@@ -22,13 +22,13 @@ const none = new NotFound("no records");
 Deno.test("systemLookup() asks once for each family, for the name as it is and with no signal [§13 name-lookup]", async () => {
   using servers = takeNameServers({ A: ["1.0.0.1", "1.0.0.2"], AAAA: ["2001::1"] });
   deepStrictEqual(await systemLookup("hook.test", { isAbsolute: true }), ["2001::1", "1.0.0.1", "1.0.0.2"]);
-  deepStrictEqual(servers.asked, [["hook.test.", "AAAA"], ["hook.test.", "A"]]);
+  deepStrictEqual(servers.asked, [["hook.test.", "AAAA", {}], ["hook.test.", "A", {}]]);
 });
 
 Deno.test("systemLookup() lets the search list of the machine complete a name only when it may", async () => {
   using servers = takeNameServers({ A: ["10.0.0.1"], AAAA: none });
   deepStrictEqual(await systemLookup("desk", { isAbsolute: false }), ["10.0.0.1"]);
-  deepStrictEqual(servers.asked, [["desk", "AAAA"], ["desk", "A"]]);
+  deepStrictEqual(servers.asked, [["desk", "AAAA", {}], ["desk", "A", {}]]);
 });
 
 const failures = [

@@ -1,4 +1,5 @@
 import type { SessionTools } from "@/engine/engine.ts";
+import type { LineRange, SearchQuery, SessionFiles, TextChange } from "@/engine/session_files.ts";
 
 /** A turn's tools, and the way to take them back. */
 export interface LentTools {
@@ -15,6 +16,7 @@ export function lendTools(given: SessionTools): LentTools {
   }
   return {
     tools: {
+      files: given.files && lendFiles(given.files, whileLent),
       send: given.send && whileLent((path: string) => given.send!(path)),
       write: given.write && whileLent((name: string, bytes: Uint8Array) => given.write!(name, bytes)),
       notifyOwner: given.notifyOwner && whileLent((text: string) => given.notifyOwner!(text)),
@@ -26,6 +28,20 @@ export function lendTools(given: SessionTools): LentTools {
     takeBack() {
       lent = false;
     },
+  };
+}
+
+type WhileLent = <Args extends unknown[], Result>(
+  tool: (...args: Args) => Promise<Result>,
+) => (...args: Args) => Promise<Result>;
+
+function lendFiles(files: SessionFiles, whileLent: WhileLent): SessionFiles {
+  return {
+    read: whileLent((path: string, range?: LineRange) => files.read(path, range)),
+    write: whileLent((path: string, text: string) => files.write(path, text)),
+    edit: whileLent((path: string, change: TextChange) => files.edit(path, change)),
+    list: whileLent((path: string) => files.list(path)),
+    search: whileLent((query: SearchQuery, signal: AbortSignal) => files.search(query, signal)),
   };
 }
 

@@ -118,7 +118,7 @@ export class WebhookKeys {
     if (problem === this.#told) return;
     this.#told = problem;
     const file = this.#options.path;
-    logger.error("Pushes go out unsigned, for {file} cannot be used: {why}; {cure}", { file, why, cure });
+    logger.error("Cannot sign pushes with {file}: {why}; they go out unsigned; {cure}", { file, why, cure });
   }
 }
 

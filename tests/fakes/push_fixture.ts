@@ -1,12 +1,12 @@
 import { createCommitGate } from "@tests/fakes/commit_gate.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import { ann, sampleTask } from "@tests/fakes/sample_tasks.ts";
-import { createScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
-import { createTestClock } from "@tests/fakes/test_clock.ts";
+import { createScriptedOutbound, type ScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
+import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
 import { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
-import { PushQueue, type PushReport, type Standing } from "@/server/push/push_queue.ts";
+import { PushQueue, type PushQueueOptions, type PushReport, type Standing } from "@/server/push/push_queue.ts";
 import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import { newPush } from "@/server/tasks/push_lifecycle.ts";
 import type { PushState, TaskRecord } from "@/server/tasks/task_record.ts";
@@ -22,14 +22,23 @@ export interface MadePushTask {
   readonly webhooks?: readonly string[];
   /** Of all its webhooks. */
   readonly host?: string;
+  /** Where they lead instead, by their ids. */
+  readonly urls?: Readonly<Record<string, string>>;
 }
 
-/** Push queues over a store in memory, a clock that stands still and a scripted door. */
+/** Absent: of the fixture's own. */
+export interface PushFixtureOptions {
+  readonly clock?: TestClock;
+  readonly door?: PushQueueOptions["outbound"];
+}
+
+/** Push queues over a store in memory, a clock that stands still and a scripted door, or another one with its clock. */
 export class PushFixture implements AsyncDisposable {
-  readonly clock = createTestClock();
+  readonly clock: TestClock;
   readonly gate = createCommitGate();
-  readonly store = new MemoryTaskStore({ clock: this.clock, beforeCommit: this.gate.beforeCommit });
-  readonly outbound = createScriptedOutbound(this.clock);
+  readonly store: MemoryTaskStore;
+  readonly outbound: ScriptedOutbound;
+  readonly #door: PushQueueOptions["outbound"];
   readonly counters = new Counters();
   readonly random = createTestRandom();
   readonly reports: PushReport[] = [];
@@ -37,18 +46,27 @@ export class PushFixture implements AsyncDisposable {
   readonly standings = new Map<CallerName, Standing>();
   readonly writer: TaskWriter;
   readonly #queues: PushQueue[] = [];
+  #committed = Promise.withResolvers<void>();
 
-  constructor() {
-    const { store, clock, random, counters } = this;
-    const onCommitted = (record: TaskRecord) => this.#queues.forEach((queue) => queue.wake(record));
+  constructor({ clock = createTestClock(), door }: PushFixtureOptions = {}) {
+    this.clock = clock;
+    this.store = new MemoryTaskStore({ clock, beforeCommit: this.gate.beforeCommit });
+    this.outbound = createScriptedOutbound(clock);
+    this.#door = door ?? this.outbound;
+    const { store, random, counters } = this;
+    const onCommitted = (record: TaskRecord) => {
+      this.#queues.forEach((queue) => queue.wake(record));
+      this.#committed.resolve();
+      this.#committed = Promise.withResolvers();
+    };
     this.writer = new TaskWriter({ store, clock, random, counters, onCommitted });
   }
 
   /** Starts a queue, as a host does. */
   async start(): Promise<PushQueue> {
-    const { store, writer, outbound, clock, random, counters } = this;
+    const { store, writer, clock, random, counters } = this;
     const queue = new PushQueue({
-      ...{ store, writer, outbound, clock, random, counters, perMinuteMax: 60 },
+      ...{ store, writer, clock, random, counters, outbound: this.#door, perMinuteMax: 60 },
       keysOf: () => Promise.resolve([]),
       standingOf: (caller) => this.standings.get(caller) ?? "active",
       onSent: (report) => void this.reports.push(report),
@@ -59,11 +77,13 @@ export class PushFixture implements AsyncDisposable {
   }
 
   /** Stores a task that works, with webhooks that are owed it. */
-  async make({ n = 1, caller = ann, webhooks = ["w"], host }: MadePushTask = {}): Promise<TaskRecord> {
+  async make(made: MadePushTask = {}): Promise<TaskRecord> {
+    const { n = 1, caller = ann, host, urls = {} } = made;
+    const webhooks = made.webhooks ?? (made.urls === undefined ? ["w"] : Object.keys(urls));
     const now = this.clock.now();
     const record = sampleTask({ n, caller, working: true, now, pushes: webhooks });
     const pushes = webhooks.map((id) =>
-      newPush({ id, url: hookUrl(id, host), token: `token of ${id}` }, { acked: 0, now })
+      newPush({ id, url: urls[id] ?? hookUrl(id, host), token: `token of ${id}` }, { acked: 0, now })
     );
     await this.writer.create({ ...record, pushes });
     await this.clock.settle();
@@ -82,6 +102,11 @@ export class PushFixture implements AsyncDisposable {
     await this.clock.settle();
     if (applied.kind !== "changed") throw new Error(`Cannot apply ${event.kind}: ${JSON.stringify(applied)}`);
     return applied.record;
+  }
+
+  /** Waits until something is so; it is looked at after each commit. */
+  async until(isSo: () => Promise<boolean>): Promise<void> {
+    for (let next = this.#committed.promise; !await isSo(); next = this.#committed.promise) await next;
   }
 
   async answer(record: TaskRecord): Promise<TaskRecord> {

@@ -29,4 +29,13 @@ export const outboundRequirements: readonly Promised[] = [
   ["§13 one-answer", "Who named a URL is told the same for every place that cannot be reached or is not allowed"],
   ["§13 one-door", "Nothing but the door opens a socket to the outside"],
   ["§13 ca-file", "A CaFile that cannot be read or holds no certificate is refused at the start"],
+  ["§13 ordinary-answers", "What servers really answer is taken, the odd forms too"],
+  ["§13 judged-when-connected", "What is judged is what is connected to, and who is there is judged again"],
+  ["§13 every-address-judged", "A name leads to none of its addresses that are forbidden, however they are written"],
+  ["§13 redirect-refused", "No redirect of a stranger is followed"],
+  ["§13 tls-verified", "Nothing is sent before the server has shown a certificate for the URL's host that is trusted"],
+  ["§13 time-limits", "Each step of an exchange has its limit of time, and all of it together"],
+  ["§13 encodings", "No encoding is taken but gzip, once, when it was asked for"],
+  ["§13 no-proxy", "No variable can lead an exchange to a proxy"],
+  ["§13 rights", "The door needs no right but the network, and says when it has none"],
 ];
