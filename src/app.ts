@@ -2,7 +2,6 @@ import { configuredOutbound } from "@/configured_outbound.ts";
 import { Counters } from "@/counters.ts";
 import type { Engine } from "@/engine/engine.ts";
 import { A2AError } from "@/protocol/errors.ts";
-import type { Outbound } from "@/outbound/outbound.ts";
 import { restErrorAnswer } from "@/server/http/answers.ts";
 import { createCards } from "@/server/http/card_routes.ts";
 import { Expulsion } from "@/server/http/expulsion.ts";
@@ -32,6 +31,8 @@ export interface PeerOptions
   readonly workspaces: readonly NamedWorkspace[];
   /** Certificates in PEM, trusted besides the usual ones. */
   readonly caCerts?: readonly string[];
+  /** The door to strangers' URLs; it outlives the peer. Absent: one as the settings have it. */
+  readonly outbound?: HostOptions["outbound"];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */
   readonly openEngine: () => Engine;
   /** Shows the owner what runs do. Must not throw. */
@@ -80,7 +81,7 @@ export class Peer implements AsyncDisposable {
   readonly #streams = new OpenStreams();
   readonly #draining = new AbortController();
   readonly #stopped = new AbortController();
-  readonly #outbound: Outbound;
+  readonly #outbound: HostOptions["outbound"];
   #open: readonly OpenWorkspace[] = [];
   #listener: Listener | undefined;
   #app: ReturnType<typeof createHttpApp> | undefined;
@@ -91,7 +92,8 @@ export class Peer implements AsyncDisposable {
     this.#options = options;
     this.#taken = taken;
     this.#parts.use(locks);
-    this.#outbound = this.#parts.use(configuredOutbound(options.config, options)); // the hosts, which use it, are closed first
+    // The hosts, which use it, are closed first.
+    this.#outbound = options.outbound ?? this.#parts.use(configuredOutbound(options.config, options));
   }
 
   /**
@@ -169,7 +171,7 @@ export class Peer implements AsyncDisposable {
         workspace: folder,
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
-        outbound: this.#outbound,
+        outbound: doorOf(name, this.#outbound),
         observe: (record, event) => activity.observed(record, event),
         onCommitted: (record, before) => activity.committed(record, before),
         onSent: (report) => audit.append(pushLine(report)),
@@ -187,7 +189,10 @@ export class Peer implements AsyncDisposable {
       clock,
     });
     const readiness = this.#parts.use(new Readiness({ checks: this.#open.flatMap((one) => this.#checks(one)), clock }));
-    const watched = this.#open.map(({ name, host: { callers, expel } }) => ({ name, callers, expel }));
+    const watched = this.#open.map(({ name, host: { callers, expel, store } }) => ({
+      ...{ name, callers, expel },
+      withTasks: () => store.callers(),
+    }));
     const expulsion = this.#parts.use(new Expulsion({ workspaces: watched, streams: this.#streams, clock }));
     return createHttpApp({
       workspaces: this.#open.map(({ host: { runs, store, callers, webhooks }, locked: { paths }, ...one }) => ({
@@ -196,6 +201,7 @@ export class Peer implements AsyncDisposable {
       })),
       guard: { hostname, publicUrl: config.publicUrl.value },
       bodyBytesMax: config.bodyBytesMax.value,
+      rates: { requestsPerMinute: config.requestsPerMinute.value, readsPerMinute: config.readsPerMinute.value },
       strictVersion: config.strictVersion.value,
       waitMs: config.waitMs.value,
       clock,
@@ -230,6 +236,14 @@ export class Peer implements AsyncDisposable {
 }
 
 const lastWords = { kind: "comment", text: "the server is shutting down" } as const;
+
+/** The one door, as a workspace's: a caller of one workspace is nobody of its name in another. */
+function doorOf(workspace: string, door: HostOptions["outbound"]): HostOptions["outbound"] {
+  return {
+    problemWith: (url) => door.problemWith(url),
+    guarded: (url, request) => door.guarded(url, { ...request, caller: `${workspace}/${request.caller}` }),
+  };
+}
 
 function pushLine({ record: { caller, task }, result, ms }: PushReport): AuditEntry {
   const outcome = result.kind === "failed" ? result.error : "ok";

@@ -12,12 +12,13 @@ export interface CleanNameOptions {
 /**
  * Makes a file name of what someone else sent as one (data-model.md 11): the part behind the last slash of either kind,
  * letters, digits, space and `._()-` with `_` for all else, no leading dot, no dot or space at the end, no device of
- * Windows, at most 120 bytes with its extension kept. Never empty: `file` when nothing is left.
+ * Windows, no temporary file of ours, at most 120 bytes with its extension kept. Never empty: `file` when nothing is left.
  */
 export function cleanFileName(name: string, { received = false }: CleanNameOptions = {}): string {
   const base = name.slice(0, charsMax).normalize("NFC").split(/[/\\]/).findLast((part) => part.trim() !== "") ?? "";
   const clean = base.replace(/[^\p{L}\p{N} ._()-]/gu, "_").replace(/^[. ]+/, "").replace(/[. ]+$/, "");
-  const safe = isDeviceName(clean) ? `_${clean}` : clean === "" ? "file" : clean;
+  const named = clean.replace(temporaryShape, "$1_tmp"); // a start would sweep it away
+  const safe = isDeviceName(named) ? `_${named}` : named === "" ? "file" : named;
   return shorten(received && isControlName(base, safe) ? `received-${safe}` : safe, "");
 }
 
@@ -46,6 +47,8 @@ export function remoteTaskFolder(agent: string, taskId: string): string {
   return `h-${sha256Hex(`${agent}\n${taskId}`).slice(0, 32)}`;
 }
 
+/** What our own temporary files are called (`atomic_write.ts`), in whatever case. */
+const temporaryShape = /(\.[0-9a-f]{8})\.tmp$/i;
 const charsMax = 4096;
 const extensionBytesMax = 20;
 

@@ -3,7 +3,7 @@ import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { readReply, type WireReply } from "@tests/fakes/wire_reply.ts";
 import { type Binding, wireRequest } from "@tests/fakes/wire_request.ts";
-import { openPeer, type Peer } from "@/app.ts";
+import { openPeer, type Peer, type PeerOptions } from "@/app.ts";
 import { readConfig } from "@/config.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import type { Method } from "@/protocol/request_types.ts";
@@ -61,20 +61,26 @@ export interface TestPeerOptions {
   readonly flags?: Readonly<Record<string, string>>;
   /** It has a socket, too, on a port that is free. */
   readonly listens?: boolean;
+  readonly clock?: TestClock;
+  /** Absent: the real one. */
+  readonly outbound?: PeerOptions["outbound"];
+  /** A folder that is there, with its callers; it stays. Absent: a new one, with both callers. */
+  readonly folder?: string;
 }
 
 /** Opens and starts a peer over a new folder with two callers. */
-export async function startPeer({ flags, listens = false }: TestPeerOptions = {}): Promise<TestPeer> {
-  const temp = await makeTempFolder();
+export async function startPeer(
+  { flags, listens = false, clock = createTestClock(), outbound, folder }: TestPeerOptions = {},
+): Promise<TestPeer> {
+  const temp = folder === undefined ? await makeTempFolder() : keptFolder(folder);
   const paths = workspacePaths(temp.path);
-  const clock = createTestClock();
   const disk = createFaultyDisk(createDisk(systemClock), clock);
   const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const shown: Activity[] = [];
   const lost: string[] = [];
   const peer = await openPeer({
-    ...{ clock, disk, config: read.config, random: systemRandom, pid: 4711 },
+    ...{ clock, disk, config: read.config, random: systemRandom, pid: 4711, outbound },
     workspaces: [{ name: "home", folder: temp.path }],
     openEngine: () => createFauxEngine({ clock }),
     onActivity: (_, activity) => void shown.push(activity),
@@ -83,7 +89,7 @@ export async function startPeer({ flags, listens = false }: TestPeerOptions = {}
   if (peer.kind === "refused") throw new Error(peer.message);
   const writeCallers = (entries: unknown) =>
     Deno.writeTextFile(paths.callersFile, typeof entries === "string" ? entries : JSON.stringify(entries));
-  await writeCallers(bothCallers);
+  if (folder === undefined) await writeCallers(bothCallers);
   const started = await peer.start(listens ? { hostname: "127.0.0.1", port: 0 } : undefined);
   if (started.kind === "refused") throw new Error(started.message);
   const address = started.address === undefined ? "" : `http://127.0.0.1:${started.address.port}`;
@@ -127,4 +133,8 @@ function doorsOf(peer: Peer, { clock, paths }: { clock: TestClock; paths: Worksp
       return text.trimEnd().split("\n").slice(1).map((line) => JSON.parse(line));
     },
   };
+}
+
+function keptFolder(path: string): Awaited<ReturnType<typeof makeTempFolder>> {
+  return { path, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
