@@ -63,6 +63,8 @@ export interface LlmSetting extends AsyncDisposable {
   readonly session: EngineSession;
   /** Plays a turn to its end. */
   say(text: string, more?: Partial<Prompt> & { readonly signal?: AbortSignal }): Promise<PlayedTurn>;
+  /** Resolves when a turn shows a text from now on. */
+  saw(text: string): Promise<void>;
   /** Closes the session and opens it again, as after a restart; a turn that ran is closed as failed. */
   reopen(): Promise<void>;
 }
@@ -88,6 +90,10 @@ function pausesAtOnce(clock: TestClock, slept: number[]): Clock {
 export async function openLlm(script: ModelScript, options: LlmSettingOptions = {}): Promise<LlmSetting> {
   const { dialect = "chat", clock = createTestClock(), programs, stepsMax } = options;
   const slept: number[] = [];
+  const watchers: { readonly text: string; readonly resolve: () => void }[] = [];
+  const onShown = (shown: string) => {
+    for (const { text, resolve } of watchers) if (shown.includes(text)) resolve();
+  };
   const server = startModelServer(script);
   const door = createModelDoor();
   const engine = createLlmEngine({
@@ -117,10 +123,11 @@ export async function openLlm(script: ModelScript, options: LlmSettingOptions = 
     async say(text, { signal = new AbortController().signal, ...more } = {}) {
       const prompt = promptOf(text, { tools: options.tools ?? {}, ...more });
       talk.begin(prompt);
-      const played = await clock.busy(play(session.turn(prompt, signal)));
+      const played = await play(session.turn(prompt, signal), onShown);
       talk.end(played.outcome);
       return played;
     },
+    saw: (text) => new Promise((resolve) => void watchers.push({ text, resolve })),
     async reopen() {
       talk.end({ kind: "failed", message: "server restarted" });
       session.kill();
@@ -141,13 +148,14 @@ export function promptOf(text: string, more: Partial<Prompt> = {}): Prompt {
   return { ...fixed, text, framed, tools: {}, ...more };
 }
 
-async function play(events: AsyncIterable<EngineEvent>): Promise<PlayedTurn> {
+async function play(events: AsyncIterable<EngineEvent>, onShown: (shown: string) => void): Promise<PlayedTurn> {
   const all: EngineEvent[] = [];
   let shown = "";
   for await (const event of events) {
     all.push(event);
     if (event.kind === "message") shown = "";
     if (event.kind === "text") shown += event.text;
+    onShown(shown);
   }
   const last = all.at(-1);
   return { events: all, shown, outcome: last?.kind === "end" ? last.outcome : undefined };
