@@ -124,7 +124,7 @@ export async function openLlm(script: ModelScript, options: LlmSettingOptions = 
       const prompt = promptOf(text, { tools: options.tools ?? {}, ...more });
       talk.begin(prompt);
       const played = await play(session.turn(prompt, signal), onShown);
-      talk.end(played.outcome);
+      if (talk.isRunning(prompt)) talk.end(played.outcome);
       return played;
     },
     saw: (text) => new Promise((resolve) => void watchers.push({ text, resolve })),
@@ -185,6 +185,10 @@ class Talk {
     this.turns.splice(0, count);
     return Promise.resolve();
   };
+
+  isRunning(prompt: Prompt): boolean {
+    return this.#running === prompt;
+  }
 
   begin(prompt: Prompt): void {
     this.#running = prompt;
