@@ -14,6 +14,7 @@ export interface MadePiece {
 export const madePieces: readonly MadePiece[] = [
   { path: "docs/reference/configuration.md", name: "settings", make: makeSettings },
   { path: "docs/guides/faux.md", name: "faux words", make: makeFauxWords },
+  { path: "docs/operating/pushes.md", name: "receiver", make: () => makeCode("docs/examples/receiver.ts") },
 ];
 
 const readmeLinesMax = 150;
@@ -125,6 +126,12 @@ async function makeFauxWords(): Promise<string | undefined> {
     code(example),
   ]);
   return makeTable(["Line", "What it does", "Example"], rows);
+}
+
+/** A file as it is, to be read on a page; that it runs, a test of its own shows. */
+async function makeCode(path: string): Promise<string> {
+  const text = await Deno.readTextFile(new URL(`../${path}`, import.meta.url));
+  return `\`\`\`ts\n${text.trimEnd()}\n\`\`\``;
 }
 
 function code(text: string): string {

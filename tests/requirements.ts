@@ -5,6 +5,7 @@ import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
+import { limitRequirements } from "@tests/requirements/limits.ts";
 import { pushRequirements } from "@tests/requirements/pushes.ts";
 import { outboundRequirements } from "@tests/requirements/outbound.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
@@ -34,6 +35,7 @@ export const requirements: readonly Requirement[] = [
   ...hostRequirements,
   ...legacyRequirements,
   ...settingRequirements,
+  ...limitRequirements,
   ...fileRequirements,
   ...downloadRequirements,
   ...storeRequirements,

@@ -33,7 +33,7 @@ export interface PreviousKey {
   readonly until: TimeMs;
 }
 
-/** A caller's own limits; what is absent is the setting's. 0 means none. */
+/** A caller's own limits as its entry has them; what is absent is the setting's, and 0 means none: `limitOf`. */
 export interface CallerLimits {
   readonly requestsPerMinute?: number;
   readonly readsPerMinute?: number;
@@ -116,7 +116,7 @@ export function parseCallers(content: FileContent, path: string): CallersRead {
 /** What an entry asks for and this version does not do yet: better said than silently passed over. */
 function notEnforced({ name, limits, access, network, mayDelegate }: Caller, path: string): string[] {
   const asked = [
-    ...Object.keys(limits).map((limit) => `limits.${limit}`),
+    ...(limits.diskBytes === undefined ? [] : ["limits.diskBytes"]),
     ...(access === "write" ? ["access"] : []),
     ...(network ? ["network"] : []),
     ...(mayDelegate ? ["mayDelegate"] : []),

@@ -56,11 +56,11 @@ export class DnsStub implements AsyncDisposable {
     return { A: count("A"), AAAA: count("AAAA") };
   }
 
-  /** Waits until a name was asked for, by both types. */
-  async asked(name: string): Promise<void> {
+  /** Waits until a name was asked for by both types, so often. */
+  async asked(name: string, times = 1): Promise<void> {
     for (;;) {
       const { A, AAAA } = this.timesAsked(name);
-      if (A > 0 && AAAA > 0) return;
+      if (A >= times && AAAA >= times) return;
       await new Promise<void>((resolve) => this.#watchers.push(resolve));
     }
   }

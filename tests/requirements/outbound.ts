@@ -38,6 +38,4 @@ export const outboundRequirements: readonly Promised[] = [
   ["§13 encodings", "No encoding is taken but gzip, once, when it was asked for"],
   ["§13 no-proxy", "No variable can lead an exchange to a proxy"],
   ["§13 rights", "The door needs no right but the network, and says when it has none"],
-  ["case 25", "The card of an agent, or a URL in it, reaches internal addresses, by rebinding or odd spelling"],
-  ["case 31", "A webhook reaches loopback or metadata, or a redirect leads there"],
 ];

@@ -12,4 +12,8 @@ export const startedProgramRequirements: readonly Promised[] = [
     "§5.5 killed-program",
     "What the program answered over HTTP is there after it was killed: nothing runs twice, nothing is stuck",
   ],
+  [
+    "§13 rebinding",
+    "The program as it is started connects to nothing inside when a webhook's or a file's name first leads outside",
+  ],
 ];
