@@ -1,6 +1,7 @@
 import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { downloadRequirements } from "@tests/requirements/downloads.ts";
+import { engineRequirements } from "@tests/requirements/engines.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
@@ -41,6 +42,7 @@ export const requirements: readonly Requirement[] = [
   ...storeRequirements,
   ...lifeCycleRequirements,
   ...runRequirements,
+  ...engineRequirements,
   ...pushRequirements,
   ...wireRequirements,
   ...outboundRequirements,

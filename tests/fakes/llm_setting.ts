@@ -2,6 +2,7 @@ import type { Dialect } from "@tests/fakes/model_dialects.ts";
 import { type ModelScript, type ModelServer, startModelServer } from "@tests/fakes/model_server.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import type {
+  Engine,
   EngineEvent,
   EngineSession,
   PastTurn,
@@ -84,6 +85,22 @@ function pausesAtOnce(clock: TestClock, slept: number[]): Clock {
       slept.push(ms);
     },
   };
+}
+
+/** The engine with the real SDK over a scripted server, for a whole peer. */
+export function llmEngineOver(
+  server: ModelServer,
+  { clock, dialect = "chat", programs }: { clock: Clock; dialect?: Dialect; programs?: SessionPrograms },
+): Engine {
+  const openModel = modelOpener({
+    reference: { provider: providerOf[dialect], id: "test-model" },
+    baseUrl: new URL(`${server.address}/v1`),
+    findKey: () => Promise.resolve({ kind: "key", key: new Secret(modelKey) }),
+    door: createModelDoor(),
+  });
+  const engine = createLlmEngine({ clock, silenceMs, openModel });
+  if (programs === undefined) return engine;
+  return { ...engine, open: (options) => engine.open({ ...options, programs }) };
 }
 
 /** Opens a session of the engine over a server that plays `script`. */

@@ -178,7 +178,7 @@ Deno.test("llm engine fails the turn when the answer is withheld [§8 llm-failur
   strictEqual(failureOf(await llm.say("hi")).message, "The model's provider withheld the answer");
 });
 
-Deno.test("llm engine answers with nothing when the model says nothing, which is a failure upstream [§5.5 no-usable-reply]", async () => {
+Deno.test("llm engine answers with nothing when the model says nothing, which is a failure upstream", async () => {
   await using llm = await openLlm([{}]);
   deepStrictEqual((await llm.say("hi")).outcome, { kind: "answered", text: "", truncated: false });
 });

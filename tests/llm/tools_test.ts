@@ -215,7 +215,7 @@ Deno.test("llm engine makes no call of a message that was cut by its length [§8
   match(resultsIn(llm)[0]!, /cut by its length limit/);
 });
 
-Deno.test("llm engine keeps the last message that was not empty as the answer [§5.5 last-message]", async () => {
+Deno.test("llm engine keeps the last message that was not empty as the answer", async () => {
   const calls = [{ name: "list", input: {} }];
   const script = [{ text: ["First."], calls }, { text: ["Second."], calls }, {}];
   await using llm = await openLlm(script, { tools: { files: memoryFiles() } });
