@@ -126,9 +126,13 @@ export class Peer implements AsyncDisposable {
     );
   }
 
-  /** How many callers each workspace has now. */
-  get workspaces(): readonly (NamedWorkspace & { readonly callers: number })[] {
-    return this.#open.map(({ name, folder, host }) => ({ name, folder, callers: host.callers.read().callers.length }));
+  /** Each workspace with how many callers it has now, and which of them may write to it. */
+  get workspaces(): readonly (NamedWorkspace & { readonly callers: number; readonly writers: readonly string[] })[] {
+    return this.#open.map(({ name, folder, host }) => {
+      const { callers } = host.callers.read();
+      const writers = callers.filter(({ access }) => access === "write").map(({ caller }) => caller);
+      return { name, folder, callers: callers.length, writers };
+    });
   }
 
   /**
@@ -171,7 +175,8 @@ export class Peer implements AsyncDisposable {
         workspace: folder,
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
-        outbound: this.#outbound,
+        otherStates: this.#taken.filter((other) => other !== taken).map(({ locked }) => locked.paths.volcanic),
+        outbound: doorOf(name, this.#outbound),
         observe: (record, event) => activity.observed(record, event),
         onCommitted: (record, before) => activity.committed(record, before),
         onSent: (report) => audit.append(pushLine(report)),
@@ -189,7 +194,10 @@ export class Peer implements AsyncDisposable {
       clock,
     });
     const readiness = this.#parts.use(new Readiness({ checks: this.#open.flatMap((one) => this.#checks(one)), clock }));
-    const watched = this.#open.map(({ name, host: { callers, expel } }) => ({ name, callers, expel }));
+    const watched = this.#open.map(({ name, host: { callers, expel, store } }) => ({
+      ...{ name, callers, expel },
+      withTasks: () => store.callers(),
+    }));
     const expulsion = this.#parts.use(new Expulsion({ workspaces: watched, streams: this.#streams, clock }));
     return createHttpApp({
       workspaces: this.#open.map(({ host: { runs, store, callers, webhooks }, locked: { paths }, ...one }) => ({
@@ -233,6 +241,14 @@ export class Peer implements AsyncDisposable {
 }
 
 const lastWords = { kind: "comment", text: "the server is shutting down" } as const;
+
+/** The one door, as a workspace's: a caller of one workspace is nobody of its name in another. */
+function doorOf(workspace: string, door: HostOptions["outbound"]): HostOptions["outbound"] {
+  return {
+    problemWith: (url) => door.problemWith(url),
+    guarded: (url, request) => door.guarded(url, { ...request, caller: `${workspace}/${request.caller}` }),
+  };
+}
 
 function pushLine({ record: { caller, task }, result, ms }: PushReport): AuditEntry {
   const outcome = result.kind === "failed" ? result.error : "ok";

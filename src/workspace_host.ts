@@ -16,6 +16,7 @@ import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
+import { accessOf, type CallerMap, callerMap } from "@/workspace/caller_map.ts";
 import { callerStanding } from "@/workspace/caller_standing.ts";
 import { limitOf, OwnLimits } from "@/workspace/caller_limits.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
@@ -42,6 +43,8 @@ export interface HostOptions {
   readonly pid: number;
   /** The door to strangers' URLs. It outlives the host. */
   readonly outbound: Pick<Outbound, "guarded" | "problemWith">;
+  /** The state folders of the other workspaces that are served, absolute: hidden from the callers of this one. */
+  readonly otherStates?: readonly string[];
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
@@ -162,7 +165,7 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
   const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
   const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config, own) };
-  const runs = opened.use(new RunService({ ...options, ...parts }));
+  const runs = opened.use(new RunService({ ...options, ...parts, mapOf: mapsOf({ ...options, paths, callers }) }));
   const all = opened.move();
   return {
     kind: "host",
@@ -178,12 +181,25 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   };
 }
 
+/** The maps of a workspace's callers, by what `callers.json` gives them at the moment. */
+function mapsOf(
+  { paths, callers, config, otherStates = [] }: HostOptions & MapParts,
+): (caller: CallerName) => CallerMap {
+  const hide = config.hide.value;
+  return (caller) => callerMap({ paths, caller, access: accessOf(callers.read(), caller), hide, otherStates });
+}
+
+interface MapParts {
+  readonly paths: WorkspacePaths;
+  readonly callers: CallersFile;
+}
+
 /** The queue that tells the webhooks of a workspace, with the keys and the standing of its callers. */
 function openPushes(
   options:
     & Pick<PushQueueOptions, "store" | "writer">
     & HostOptions
-    & { readonly paths: WorkspacePaths; readonly callers: CallersFile },
+    & MapParts,
 ): PushQueue {
   const { paths, callers, config, clock } = options;
   const keys = new WebhookKeys({ ...options, path: paths.webhookSecret, lock: paths.editLock });

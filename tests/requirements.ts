@@ -4,6 +4,7 @@ import { downloadRequirements } from "@tests/requirements/downloads.ts";
 import { engineRequirements } from "@tests/requirements/engines.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
+import { isolationRequirements } from "@tests/requirements/isolation.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
 import { limitRequirements } from "@tests/requirements/limits.ts";
@@ -38,6 +39,7 @@ export const requirements: readonly Requirement[] = [
   ...settingRequirements,
   ...limitRequirements,
   ...fileRequirements,
+  ...isolationRequirements,
   ...downloadRequirements,
   ...storeRequirements,
   ...lifeCycleRequirements,

@@ -1,3 +1,4 @@
+import { foldName } from "@/path_pattern.ts";
 import { sha256Hex } from "./sha256.ts";
 
 /** The longest name of a received or sent file, in bytes of UTF-8 (data-model.md 11). */
@@ -12,12 +13,13 @@ export interface CleanNameOptions {
 /**
  * Makes a file name of what someone else sent as one (data-model.md 11): the part behind the last slash of either kind,
  * letters, digits, space and `._()-` with `_` for all else, no leading dot, no dot or space at the end, no device of
- * Windows, at most 120 bytes with its extension kept. Never empty: `file` when nothing is left.
+ * Windows, no temporary file of ours, at most 120 bytes with its extension kept. Never empty: `file` when nothing is left.
  */
 export function cleanFileName(name: string, { received = false }: CleanNameOptions = {}): string {
   const base = name.slice(0, charsMax).normalize("NFC").split(/[/\\]/).findLast((part) => part.trim() !== "") ?? "";
   const clean = base.replace(/[^\p{L}\p{N} ._()-]/gu, "_").replace(/^[. ]+/, "").replace(/[. ]+$/, "");
-  const safe = isDeviceName(clean) ? `_${clean}` : clean === "" ? "file" : clean;
+  const named = clean.replace(temporaryShape, "$1_tmp"); // a start would sweep it away
+  const safe = isDeviceName(named) ? `_${named}` : named === "" ? "file" : named;
   return shorten(received && isControlName(base, safe) ? `received-${safe}` : safe, "");
 }
 
@@ -32,11 +34,6 @@ export function uniqueFileName(name: string, taken: Iterable<string>): string {
   return unique;
 }
 
-/** What two names have in common when a file system without case takes them for one. */
-export function foldName(name: string): string {
-  return name.normalize("NFC").toUpperCase().toLowerCase();
-}
-
 /**
  * The name of the folder for a remote's task id: the id itself when it is `[A-Za-z0-9_-]{1,100}` and no device of Windows,
  * else `h-<32 hex of sha256(agent, id)>` (data-model.md 0).
@@ -46,6 +43,8 @@ export function remoteTaskFolder(agent: string, taskId: string): string {
   return `h-${sha256Hex(`${agent}\n${taskId}`).slice(0, 32)}`;
 }
 
+/** What our own temporary files are called (`atomic_write.ts`), in whatever case. */
+const temporaryShape = /(\.[0-9a-f]{8})\.tmp$/i;
 const charsMax = 4096;
 const extensionBytesMax = 20;
 

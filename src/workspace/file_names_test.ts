@@ -31,6 +31,9 @@ const names: readonly { from: string; to: string }[] = [
   { from: "com10.txt", to: "com10.txt" },
   { from: "CLAUDE.md", to: "CLAUDE.md" },
   { from: "-rf", to: "-rf" },
+  { from: "data.0badcafe.tmp", to: "data.0badcafe_tmp" },
+  { from: "data.0BADCAFE.TMP", to: "data.0BADCAFE_tmp" },
+  { from: "data.tmp", to: "data.tmp" },
 ];
 
 for (const { from, to } of names) {

@@ -70,13 +70,15 @@ export interface TestPeerOptions {
   readonly openEngine?: (clock: TestClock) => Engine;
   /** What a crash would leave of another peer: this one goes on from a copy of it. */
   readonly after?: Pick<TestPeer, "paths">;
+  /** A folder that is there, with its callers; it stays. Absent: a new one, with both callers. */
+  readonly folder?: string;
 }
 
 /** Opens and starts a peer over a new folder with two callers. */
 export async function startPeer(
-  { flags, listens = false, clock = createTestClock(), outbound, ...more }: TestPeerOptions = {},
+  { flags, listens = false, clock = createTestClock(), outbound, folder, ...more }: TestPeerOptions = {},
 ): Promise<TestPeer> {
-  const temp = await makeTempFolder();
+  const temp = folder === undefined ? await makeTempFolder() : keptFolder(folder);
   if (more.after !== undefined) await copyFolder(more.after.paths.root, temp.path);
   const paths = workspacePaths(temp.path);
   const disk = createFaultyDisk(createDisk(systemClock), clock);
@@ -94,7 +96,7 @@ export async function startPeer(
   if (peer.kind === "refused") throw new Error(peer.message);
   const writeCallers = (entries: unknown) =>
     Deno.writeTextFile(paths.callersFile, typeof entries === "string" ? entries : JSON.stringify(entries));
-  await writeCallers(bothCallers);
+  if (folder === undefined) await writeCallers(bothCallers);
   const started = await peer.start(listens ? { hostname: "127.0.0.1", port: 0 } : undefined);
   if (started.kind === "refused") throw new Error(started.message);
   const address = started.address === undefined ? "" : `http://127.0.0.1:${started.address.port}`;
@@ -138,4 +140,8 @@ function doorsOf(peer: Peer, { clock, paths }: { clock: TestClock; paths: Worksp
       return text.trimEnd().split("\n").slice(1).map((line) => JSON.parse(line));
     },
   };
+}
+
+function keptFolder(path: string): Awaited<ReturnType<typeof makeTempFolder>> {
+  return { path, [Symbol.asyncDispose]: () => Promise.resolve() };
 }

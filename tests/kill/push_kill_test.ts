@@ -9,13 +9,12 @@ import { createSeededRandom, type SeededRandom } from "@tests/fakes/seeded_rando
 import { type ServeProcess, startServe } from "@tests/fakes/serve_process.ts";
 import { readReply } from "@tests/fakes/wire_reply.ts";
 import { wireRequest } from "@tests/fakes/wire_request.ts";
-import { caFile, PushReceiver, receiverAddress } from "@tests/kill/push_receiver.ts";
+import { caFile, PushReceiver, receiverAddress, toldFromStart } from "@tests/kill/push_receiver.ts";
 import { readStored } from "@tests/kill/stored_workspace.ts";
 
 const rounds = Number(Deno.env.get("A2A_TEST_ROUNDS") ?? 4);
 const seed = Number(Deno.env.get("A2A_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 32));
-/** With so many rounds the last start is given the time to tell everything. */
-const roundsToEnd = 20;
+/** How long the last start is given to tell everything; half a minute of it is the spread. */
 const endMs = 120_000;
 const key = "k_ann_0123456789abcdef";
 const sendsAtOnce = 4;
@@ -36,7 +35,7 @@ Deno.test({
     await using trial = new PushKillTrial(workspace);
     try {
       for (let round = 1; round <= rounds; round++) await trial.round(round);
-      if (rounds >= roundsToEnd) await trial.end();
+      await trial.end();
     } catch (error) {
       throw new Error(`Failed with A2A_TEST_SEED=${seed}; the workspace is kept: ${workspace}`, { cause: error });
     }
@@ -68,12 +67,12 @@ class PushKillTrial implements AsyncDisposable {
 
   async round(round: number): Promise<void> {
     await using serve = await this.#start();
-    const work = Array.from({ length: sendsAtOnce }, () => this.#work().catch(() => {})); // the program is gone
+    const work = Array.from({ length: sendsAtOnce }, () => this.#work());
     await systemClock.sleep(30 + this.#random.below(600));
     serve.kill("SIGKILL");
     strictEqual((await serve.ended).signal, "SIGKILL");
-    await Promise.all(work);
-    const problems = [...this.#receiver.problems, ...await this.#look()];
+    const ends = (await Promise.all(work)).filter((why) => !isGone(why));
+    const problems = [...ends.map(String), ...this.#receiver.problems, ...await this.#look()];
     deepStrictEqual({ round, problems }, { round, problems: [] });
   }
 
@@ -88,6 +87,7 @@ class PushKillTrial implements AsyncDisposable {
       left = [...this.#set.keys()].filter((path) => !isOver(this.#receiver.newest(path)?.task));
     } while (left.length > 0 && !deadline.signal.aborted);
     deepStrictEqual([left, this.#receiver.problems], [[], []]);
+    ok(this.#set.size >= 2 * rounds && this.#receiver.pushes > this.#set.size, this.summary);
     serve.kill("SIGTERM");
     const { code, error } = await serve.ended;
     deepStrictEqual([code, error], [0, ""]);
@@ -111,22 +111,29 @@ class PushKillTrial implements AsyncDisposable {
     return serve;
   }
 
-  async #work(): Promise<void> {
-    while (true) {
-      const path = this.#newWebhook();
-      const sent = await this.#call("SendMessage", {
-        message: message(this.#random.pick(texts)),
-        configuration: { taskPushNotificationConfig: this.#config(path), returnImmediately: this.#random.chance(0.7) },
-      }) as { task: TaskJson };
-      const { id } = sent.task;
-      this.#set.set(path, id);
-      const later = this.#newWebhook();
-      await this.#call("CreateTaskPushNotificationConfig", { taskId: id, ...this.#config(later) });
-      this.#set.set(later, id);
-      const task = await this.#get(id);
-      if (task?.status.state !== "TASK_STATE_INPUT_REQUIRED") continue;
-      await this.#call("SendMessage", { message: { ...message("blue"), taskId: id } });
+  /** Works until something ends it: the program is killed. Gives what it was. */
+  async #work(): Promise<unknown> {
+    try {
+      while (true) await this.#workOnce();
+    } catch (why) {
+      return why;
     }
+  }
+
+  async #workOnce(): Promise<void> {
+    const path = this.#newWebhook(toldFromStart);
+    const sent = await this.#call("SendMessage", {
+      message: message(this.#random.pick(texts)),
+      configuration: { taskPushNotificationConfig: this.#config(path), returnImmediately: this.#random.chance(0.7) },
+    }) as { task: TaskJson };
+    const { id } = sent.task;
+    this.#set.set(path, id);
+    const later = this.#newWebhook("later");
+    await this.#call("CreateTaskPushNotificationConfig", { taskId: id, ...this.#config(later) });
+    this.#set.set(later, id);
+    const task = await this.#get(id);
+    if (task?.status.state !== "TASK_STATE_INPUT_REQUIRED") return;
+    await this.#call("SendMessage", { message: { ...message("blue"), taskId: id } });
   }
 
   /** What is stored is what was told, or is still owed. */
@@ -156,8 +163,8 @@ class PushKillTrial implements AsyncDisposable {
     }
   }
 
-  #newWebhook(): string {
-    return `w${++this.#webhooks}`;
+  #newWebhook(kind: string): string {
+    return `${kind}${++this.#webhooks}`;
   }
 
   #config(path: string) {
@@ -177,6 +184,11 @@ class PushKillTrial implements AsyncDisposable {
     if (reply.kind !== "result") throw new Error(`${method}: ${JSON.stringify(reply)}`);
     return reply.result;
   }
+}
+
+/** Says whether it is the end of the connection: nothing else may end the work of a round. */
+function isGone(why: unknown): boolean {
+  return why instanceof TypeError && /fetch failed|error sending request|body|connection/i.test(why.message);
 }
 
 function isOver(task: TaskJson | undefined): boolean {

@@ -1,11 +1,16 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { createScriptedOutbound } from "@tests/fakes/scripted_outbound.ts";
+import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { bothCallers, peerKeys, startPeer, type TestPeer, textMessage } from "@tests/fakes/test_peer.ts";
 import { readReply } from "@tests/fakes/wire_reply.ts";
 import { bindings, wireRequest } from "@tests/fakes/wire_request.ts";
 import { watchStream } from "@tests/fakes/wire_stream.ts";
+import type { TaskJson } from "@/protocol/task.ts";
 import { systemRandom } from "@/random.ts";
 import { RecordFiles } from "@/server/tasks/record_files.ts";
 import { visitTasks } from "@/server/tasks/task_reader.ts";
+import { workspacePaths } from "@/workspace/workspace_paths.ts";
 
 const [alice, bob] = bothCallers;
 
@@ -123,4 +128,38 @@ Deno.test("a caller that comes back after it was removed starts anew [§5.2 expe
   strictEqual((await made.task(next.id)).status.state, "TASK_STATE_COMPLETED");
   await made.clock.advance(10_000);
   strictEqual((await made.task(next.id)).status.state, "TASK_STATE_COMPLETED");
+});
+
+Deno.test("a caller that was removed while no host looked is expelled at the next start, with its webhooks [§5.2 expelled, SM6 gone]", async () => {
+  await using folder = await makeTempFolder();
+  const clock = createTestClock();
+  const outbound = createScriptedOutbound(clock);
+  const tokens = async () => {
+    const files = workspacePaths(folder.path).tasks;
+    const texts = [...Deno.readDirSync(files)].filter(({ isFile }) => isFile).map(({ name }) =>
+      Deno.readTextFileSync(`${files}/${name}`)
+    );
+    return await Promise.resolve(texts.filter((text) => text.includes("SECRET")).length);
+  };
+  const push = { configuration: { taskPushNotificationConfig: { url: "https://hooks.example/", token: "SECRET" } } };
+  let id: string;
+  {
+    await using first = await startPeer({ folder: folder.path, clock, outbound });
+    await first.writeCallers(bothCallers);
+    const reply = await first.call("SendMessage", { ...textMessage("ask: Which?"), ...push });
+    ok(reply.kind === "result");
+    id = (reply.result as { task: TaskJson }).task.id;
+    await first.send("ask: Which?", { key: peerKeys.bob });
+  }
+  strictEqual(await tokens(), 1);
+  {
+    await Deno.writeTextFile(workspacePaths(folder.path).callersFile, JSON.stringify([bob]));
+    await using next = await startPeer({ folder: folder.path, clock, outbound });
+    await clock.advance(5_000);
+    strictEqual(await stateOf(next, id), "TASK_STATE_CANCELED");
+    const list = await next.call("ListTasks", { status: "TASK_STATE_INPUT_REQUIRED" }, { key: peerKeys.bob });
+    ok(list.kind === "result");
+    strictEqual((list.result as { totalSize: number }).totalSize, 1);
+  }
+  strictEqual(await tokens(), 0);
 });

@@ -2,7 +2,9 @@ import { getLogger } from "@logtape/logtape";
 import { A2AError } from "@/protocol/errors.ts";
 import type { CallerName } from "@/protocol/ids.ts";
 import type { Clock } from "@/time/clock.ts";
+import { unlessAborted } from "@/time/unless_aborted.ts";
 import type { CallersFile } from "@/workspace/callers_file.ts";
+import { callerStanding } from "@/workspace/caller_standing.ts";
 import { CallersWatch } from "@/workspace/callers_watch.ts";
 import type { OpenStreams } from "./open_streams.ts";
 
@@ -19,6 +21,8 @@ export interface WatchedWorkspace {
   readonly callers: CallersFile;
   /** Ends all that runs for a caller. */
   readonly expel: (caller: CallerName) => Promise<void>;
+  /** Who has tasks here, once that is known. */
+  readonly withTasks: () => Promise<readonly CallerName[]>;
 }
 
 /**
@@ -39,6 +43,7 @@ export class Expulsion implements AsyncDisposable {
     this.#streams = options.streams;
     this.#workspaces = options.workspaces.map((one) => ({ ...one, watch: new CallersWatch({ ...one, ...options }) }));
     this.#own(this.#run());
+    for (const one of this.#workspaces) this.#own(this.#expelAbsent(one));
   }
 
   /** Looks at the files now. Never throws; what has to end then ends behind it. */
@@ -66,6 +71,16 @@ export class Expulsion implements AsyncDisposable {
     while (!signal.aborted) {
       this.look();
       await this.#clock.sleep(everyMs, signal).catch(() => {});
+    }
+  }
+
+  /** Ends what callers have here that were removed while no host looked. */
+  async #expelAbsent({ name: workspace, callers, expel, withTasks }: WatchedWorkspace): Promise<void> {
+    for (const caller of await unlessAborted(withTasks(), this.#stop.signal) ?? []) {
+      if (this.#stop.signal.aborted) return;
+      if (callerStanding(callers.read(), caller, this.#clock.now()) !== "removed") continue;
+      logger.info("Caller {caller} is none of {workspace} any more: what it left is ended", { caller, workspace });
+      await expel(caller);
     }
   }
 

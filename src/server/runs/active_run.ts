@@ -180,7 +180,8 @@ export class ActiveRun {
 
   #result(given: TurnOutcome): RunResult {
     const outcome = this.#judged(given);
-    if (outcome.kind === "failed" && outcome.cause !== undefined) {
+    const isOurs = this.#phase.kind === "stopping"; // what ends so was told to
+    if (outcome.kind === "failed" && outcome.cause !== undefined && !isOurs) {
       logger.error("The turn of run {runId} failed: {cause}", { runId: this.runId, cause: outcome.cause });
     }
     this.#move({ kind: "end", how: outcome.kind });
