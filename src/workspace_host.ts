@@ -144,6 +144,7 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
       ...options,
       folder: paths.sessions,
       hostVersion: version,
+      model: options.engine.kind === "llm" ? config.model.text : undefined,
       readInstructions: () => readInstructions(view),
       idleMs: config.sessionIdleMs.value,
       callerSessionsMax: (caller) => limitOf(own.of(caller).contexts, config.openSessionsMax.value),

@@ -1,6 +1,7 @@
 import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { downloadRequirements } from "@tests/requirements/downloads.ts";
+import { engineRequirements } from "@tests/requirements/engines.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
 import { isolationRequirements } from "@tests/requirements/isolation.ts";
@@ -43,6 +44,7 @@ export const requirements: readonly Requirement[] = [
   ...storeRequirements,
   ...lifeCycleRequirements,
   ...runRequirements,
+  ...engineRequirements,
   ...pushRequirements,
   ...wireRequirements,
   ...outboundRequirements,

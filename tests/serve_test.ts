@@ -95,7 +95,7 @@ Deno.test("serve with --json prints one line for programs, with who may write [�
   const report = JSON.parse(out);
   strictEqual(code, 0);
   deepStrictEqual({ ...report, address: "" }, {
-    ...{ version, address: "", publicUrl: null, engine: "faux", box: null, receivesPushes: false },
+    ...{ version, address: "", publicUrl: null, engine: "faux", model: null, box: null, receivesPushes: false },
     workspaces: [{ name: "home", folder: temp.path, callers: 2, writers: ["partner"] }],
   });
 });
@@ -183,8 +183,27 @@ const refusals: readonly {
     id: "§3 serve-engine",
     name: "an engine that is not there yet",
     args: (dir) => ["serve", "--workspace", dir],
-    env: { A2A__Engine: "llm" },
-    says: /the engine llm: it is not in this build yet/,
+    env: { A2A__Engine: "acp" },
+    says: /the engine acp: it is not in this build yet/,
+  },
+  {
+    id: "§3 serve-engine",
+    name: "the engine llm without a model",
+    args: (dir) => ["serve", "--engine", "llm", "--workspace", dir],
+    says: /the engine llm without a model: add --model/,
+  },
+  {
+    id: "§8 llm-model",
+    name: "a model of a server that is not named",
+    args: (dir) => ["serve", "--workspace", dir],
+    env: { A2A__Model: "openai-compatible:llama3.2:3b" },
+    says: /openai-compatible:llama3\.2:3b without its server: add --model-base-url/,
+  },
+  {
+    id: "§8 llm-model",
+    name: "a model of no provider",
+    args: (dir) => ["serve", "--workspace", dir, "--model", "gpt-5"],
+    says: /Cannot read --model "gpt-5": expected a model like anthropic:/,
   },
   {
     id: "§3 serve-engine",

@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual, throws } from "node:assert/strict";
 import { charsKept, TurnHistory } from "./turn_history.ts";
 
 const at = "2026-10-08T12:00:00.000Z";
@@ -35,6 +35,23 @@ Deno.test("TurnHistory keeps no entries of a turn that has too many, and all its
   history.add({ kind: "end", at, turn: 2, outcome: "answered", text: "ok" }, 50);
   deepStrictEqual(history.turns[1]!.entries, ["next"]);
   strictEqual(history.chars, 330);
+});
+
+Deno.test("TurnHistory drops the turns that a summary stands for, and counts them no more [§8 llm-compaction]", () => {
+  const history = new TurnHistory();
+  for (let turn = 1; turn <= 3; turn++) {
+    history.add(turnLine(turn), 100);
+    history.add({ kind: "end", at, turn, outcome: "answered", text: `answer ${turn}` }, 10);
+  }
+  strictEqual(history.numberOf(2), 2);
+  history.add({ kind: "compact", at, upToTurn: 2, summary: "They met." }, 50);
+  deepStrictEqual([history.turns.map(({ reply }) => reply), history.chars, history.numberOf(1)], [
+    ["answer 3"],
+    110,
+    3,
+  ]);
+  throws(() => history.numberOf(2), RangeError);
+  throws(() => history.numberOf(0), RangeError);
 });
 
 Deno.test("TurnHistory counts what it keeps, and forgets the oldest turns above its bound [§7 memory]", () => {

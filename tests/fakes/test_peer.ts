@@ -1,3 +1,4 @@
+import { copyFolder } from "@tests/fakes/file_store.ts";
 import { createFaultyDisk, type FaultyDisk } from "@tests/fakes/faulty_disk.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
@@ -5,6 +6,7 @@ import { readReply, type WireReply } from "@tests/fakes/wire_reply.ts";
 import { type Binding, wireRequest } from "@tests/fakes/wire_request.ts";
 import { openPeer, type Peer, type PeerOptions } from "@/app.ts";
 import { readConfig } from "@/config.ts";
+import type { Engine } from "@/engine/engine.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import type { Method } from "@/protocol/request_types.ts";
 import type { TaskJson } from "@/protocol/task.ts";
@@ -64,15 +66,20 @@ export interface TestPeerOptions {
   readonly clock?: TestClock;
   /** Absent: the real one. */
   readonly outbound?: PeerOptions["outbound"];
+  /** Another engine than faux. */
+  readonly openEngine?: (clock: TestClock) => Engine;
+  /** What a crash would leave of another peer: this one goes on from a copy of it. */
+  readonly after?: Pick<TestPeer, "paths">;
   /** A folder that is there, with its callers; it stays. Absent: a new one, with both callers. */
   readonly folder?: string;
 }
 
 /** Opens and starts a peer over a new folder with two callers. */
 export async function startPeer(
-  { flags, listens = false, clock = createTestClock(), outbound, folder }: TestPeerOptions = {},
+  { flags, listens = false, clock = createTestClock(), outbound, folder, ...more }: TestPeerOptions = {},
 ): Promise<TestPeer> {
   const temp = folder === undefined ? await makeTempFolder() : keptFolder(folder);
+  if (more.after !== undefined) await copyFolder(more.after.paths.root, temp.path);
   const paths = workspacePaths(temp.path);
   const disk = createFaultyDisk(createDisk(systemClock), clock);
   const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
@@ -82,7 +89,7 @@ export async function startPeer(
   const peer = await openPeer({
     ...{ clock, disk, config: read.config, random: systemRandom, pid: 4711, outbound },
     workspaces: [{ name: "home", folder: temp.path }],
-    openEngine: () => createFauxEngine({ clock }),
+    openEngine: () => more.openEngine?.(clock) ?? createFauxEngine({ clock }),
     onActivity: (_, activity) => void shown.push(activity),
     onLost: (message) => void lost.push(message),
   });
