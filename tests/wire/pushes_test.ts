@@ -89,7 +89,7 @@ Deno.test("a push carries the token and the credentials in their headers, and wh
     await made.call("SendMessage", sent, { binding });
     await made.told(["1 submitted", "2 working", "3 completed"]);
     for (const { method, url, caller, headers, body } of made.outbound.requests) {
-      deepStrictEqual([method, url, caller], ["POST", hookUrl, "alice"]);
+      deepStrictEqual([method, url, caller], ["POST", hookUrl, "home/alice"]);
       const { "webhook-id": _, "webhook-timestamp": __, "webhook-signature": ___, ...own } = headers!;
       deepStrictEqual(own, {
         "Content-Type": "application/a2a+json",
