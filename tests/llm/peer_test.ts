@@ -125,3 +125,38 @@ Deno.test("a peer on a model that crashed in the middle of a command tells the m
   const messages = JSON.stringify(server.requests.at(-1)!.body.messages);
   match(messages, /build it.*I build\..*make all.*No result: the run ended before.*how far are you\?/s);
 });
+
+Deno.test("a peer on a model lends it the files of the workspace, as its caller may see them [§8 llm-peer, §8 llm-files]", async () => {
+  const secret = "k_alice_0123456789";
+  await using server = startModelServer([
+    {
+      calls: [
+        { name: "read", input: { path: "notes.md" } },
+        { name: "read", input: { path: ".volcanic/a2a/callers.json" } },
+        { name: "search", input: { pattern: "k_alice|butter" } },
+        { name: "write", input: { path: "notes.md", content: "mine now" } },
+        { name: "write", input: { path: "work/alice/list.md", content: "butter" } },
+        { name: "send", input: { path: "work/alice/list.md" } },
+      ],
+    },
+    { text: ["Here is the list."] },
+  ]);
+  await using peer = await startPeer({
+    flags: { model: "anthropic:claude-test" },
+    openEngine: (clock) => llmEngineOver(server, { clock, dialect: "anthropic" }),
+  });
+  await Deno.writeTextFile(`${peer.paths.root}/notes.md`, "buy butter\n");
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+  const parts = [{ text: "what is on it?" }, { raw: png.toBase64(), filename: "fridge.png", mediaType: "image/png" }];
+  const done = await ask(peer, "", { parts });
+  strictEqual(textOf(done), "Here is the list.");
+  const list = done.artifacts?.find(({ name }) => name === "list.md");
+  strictEqual(atob(String(list?.parts[0]?.raw)), "butter");
+  strictEqual(await Deno.readTextFile(`${peer.paths.root}/notes.md`), "buy butter\n");
+  const [first, second] = server.requests.map(({ body }) => JSON.stringify(body.messages));
+  ok(first!.includes(png.toBase64()), "the image is shown");
+  match(second!, /notes\.md, lines 1 to 1 of 1/);
+  match(second!, /notes\.md:1: buy butter/);
+  ok(!second!.includes(secret), second);
+  ok(!(await allText(peer.paths.sessions)).includes(png.toBase64()), "its bytes are not in the transcript");
+});

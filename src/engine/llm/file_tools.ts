@@ -23,7 +23,7 @@ const editInput = z.object({
 });
 const listInput = z.object({ path: path.optional().describe("The folder; the workspace's root when absent") });
 const searchInput = z.object({
-  pattern: z.string().min(1).describe("A regular expression of JavaScript, without flags"),
+  pattern: z.string().min(1).describe("A regular expression, without look-around and back-references"),
   path: path.optional().describe("The folder below which is searched; the workspace's root when absent"),
 });
 

@@ -1,9 +1,12 @@
+import { getLogger } from "@logtape/logtape";
 import { tool as sdkTool, type ToolSet } from "ai";
 import type { EngineEvent } from "@/engine/engine.ts";
 import { unlessAborted } from "@/time/unless_aborted.ts";
 import type { ModelCall } from "./model_step.ts";
 import type { ModelTool, ToolOutcome } from "./model_tool.ts";
 import { cutOutput } from "./output_text.ts";
+
+const logger = getLogger(["a2a", "engine", "llm"]);
 
 /** A call with what came of it. */
 export interface CallResult extends ToolOutcome {
@@ -86,7 +89,7 @@ async function outcomeOf(call: ModelCall, tool: ModelTool | undefined, signal: A
     return await unlessAborted(tool.run(call.input, signal), signal) ?? stopped;
   } catch (error) {
     if (signal.aborted) return stopped;
-    // What broke is for the log of whoever lent the tool; a model needs to know only that it did.
+    logger.warning("The tool {name} broke: {error}", { name: call.name, error });
     return { text: `The tool broke: ${error instanceof Error ? error.name : "unknown"}`, isError: true };
   }
 }
