@@ -169,6 +169,7 @@ export class Peer implements AsyncDisposable {
         workspace: folder,
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
+        otherStates: this.#taken.filter((other) => other !== taken).map(({ locked }) => locked.paths.volcanic),
         outbound: this.#outbound,
         observe: (record, event) => activity.observed(record, event),
         onCommitted: (record, before) => activity.committed(record, before),

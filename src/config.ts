@@ -9,6 +9,7 @@ import {
   listenAddress,
   optional,
   path,
+  pathPatterns,
   type Setting,
   setting,
   wholeNumber,
@@ -83,6 +84,12 @@ export const settings = {
     default: "0",
     doc:
       "How long a blocking send waits; then it answers the task as it stands, and the work goes on. 0 means no limit",
+  }),
+  hide: setting("Hide", pathPatterns(), {
+    default: "",
+    doc:
+      "What no caller may see of the workspaces, besides what looks like a secret: names in any folder, with a slash before them " +
+      "in the root; `*` and `?` stand for characters, `**` for folders",
   }),
   durability: setting("Durability", choice("disk", "process"), {
     default: "disk",

@@ -35,6 +35,7 @@ Deno.test("readConfig() gives each default, read by the setting's own parser [§
     ["sessionIdleMs", 1_800_000, "default"],
     ["fileBytesMax", 10_485_760, "default"],
     ["waitMs", Infinity, "default"],
+    ["hide", [], "default"],
     ["durability", "disk", "default"],
     ["concurrentRuns", 3, "default"],
     ["queuedRuns", 32, "default"],

@@ -1,4 +1,5 @@
 import { type AddressRange, parseAddressRange } from "./address_range.ts";
+import { parsePathPattern, type PathPattern } from "./path_pattern.ts";
 
 /** What a setting's values look like. `parse` gives the value of a text, or undefined when the text is not one. */
 export interface Kind<T> {
@@ -138,6 +139,17 @@ export function addressRanges(): Kind<readonly AddressRange[]> {
     parse(text) {
       const ranges = text.split(/[\s,]+/).filter((part) => part !== "").map(parseAddressRange);
       return ranges.every((range) => range !== undefined) ? ranges : undefined;
+    },
+  };
+}
+
+/** Names and patterns of files and folders, with commas between them. */
+export function pathPatterns(): Kind<readonly PathPattern[]> {
+  return {
+    expects: "names or patterns like private, *.draft, /plans/**/budget.md",
+    parse(text) {
+      const patterns = text.split(",").map((part) => part.trim()).filter((part) => part !== "").map(parsePathPattern);
+      return patterns.every((pattern) => pattern !== undefined) ? patterns : undefined;
     },
   };
 }

@@ -15,6 +15,7 @@ import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
+import { accessOf, callerMap } from "@/workspace/caller_map.ts";
 import { callerStanding } from "@/workspace/caller_standing.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
 import type { Disk, FileLock } from "@/workspace/disk.ts";
@@ -40,6 +41,8 @@ export interface HostOptions {
   readonly pid: number;
   /** The door to strangers' URLs. It outlives the host. */
   readonly outbound: Pick<Outbound, "guarded" | "problemWith">;
+  /** The state folders of the other workspaces that are served, absolute: hidden from the callers of this one. */
+  readonly otherStates?: readonly string[];
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
@@ -158,7 +161,12 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
   const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
   const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config) };
-  const runs = opened.use(new RunService({ ...options, ...parts }));
+  const mapOf = (caller: CallerName) =>
+    callerMap({
+      ...{ paths, caller, access: accessOf(callers.read(), caller) },
+      ...{ hide: config.hide.value, otherStates: options.otherStates ?? [] },
+    });
+  const runs = opened.use(new RunService({ ...options, ...parts, mapOf }));
   const all = opened.move();
   return {
     kind: "host",

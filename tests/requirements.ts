@@ -3,6 +3,7 @@ import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { downloadRequirements } from "@tests/requirements/downloads.ts";
 import { fileRequirements } from "@tests/requirements/files.ts";
 import { hostRequirements } from "@tests/requirements/host.ts";
+import { isolationRequirements } from "@tests/requirements/isolation.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
 import { pushRequirements } from "@tests/requirements/pushes.ts";
@@ -35,6 +36,7 @@ export const requirements: readonly Requirement[] = [
   ...legacyRequirements,
   ...settingRequirements,
   ...fileRequirements,
+  ...isolationRequirements,
   ...downloadRequirements,
   ...storeRequirements,
   ...lifeCycleRequirements,

@@ -1,6 +1,7 @@
 import { Counters } from "@/counters.ts";
 import type { EngineEvent } from "@/engine/engine.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
+import type { CallerName } from "@/protocol/ids.ts";
 import { systemRandom } from "@/random.ts";
 import { Outbound } from "@/outbound/outbound.ts";
 import { RunService } from "@/server/runs/run_service.ts";
@@ -12,6 +13,7 @@ import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { TaskWriter } from "@/server/tasks/task_writer.ts";
 import { SessionPool } from "@/sessions/session_pool.ts";
 import { systemClock } from "@/time/clock.ts";
+import { callerMap } from "@/workspace/caller_map.ts";
 import type { Disk } from "@/workspace/disk.ts";
 import { readInstructions } from "@/workspace/instruction_files.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
@@ -68,8 +70,9 @@ export async function openBenchRuns(folder: string, options: BenchRunsOptions = 
   const outbound = opened.use(new Outbound({ clock }));
   const webhookPlaces = new WebhookPlaces({ store, max: Infinity });
   const parts = { disk, clock, random, counters, paths, store, sessions, outbound, limits, observe, onCommitted };
+  const mapOf = (caller: CallerName) => callerMap({ paths, caller, access: "read", hide: [], otherStates: [] });
   const runs = opened.use(
-    new RunService({ ...parts, ...{ writer: new TaskWriter(parts), webhookPlaces, notify: undefined } }),
+    new RunService({ ...parts, ...{ writer: new TaskWriter(parts), webhookPlaces, mapOf, notify: undefined } }),
   );
   let sent = 0;
   const all = opened.move();

@@ -114,10 +114,9 @@ export function parseCallers(content: FileContent, path: string): CallersRead {
 }
 
 /** What an entry asks for and this version does not do yet: better said than silently passed over. */
-function notEnforced({ name, limits, access, network, mayDelegate }: Caller, path: string): string[] {
+function notEnforced({ name, limits, network, mayDelegate }: Caller, path: string): string[] {
   const asked = [
     ...Object.keys(limits).map((limit) => `limits.${limit}`),
-    ...(access === "write" ? ["access"] : []),
     ...(network ? ["network"] : []),
     ...(mayDelegate ? ["mayDelegate"] : []),
   ];

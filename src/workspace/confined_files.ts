@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   areFolders,
+  changeablePlace,
   type Confinement,
   isSameFile,
   leadsTo,
@@ -103,7 +104,7 @@ async function makeWay(within: Confinement, path: string): Promise<Place | Refus
   for (const name of asked.names.slice(0, -1)) {
     const next = join(folder, name);
     if (disk.linkStampSync(next) === undefined) {
-      const place = realPlace(within, root, next);
+      const place = changeablePlace(within, root, next);
       if ("kind" in place) return place;
       if (!areFolders(within, place, place.names.length - 1)) return refuse("its folder changed while it was made");
       const made = await orRefusal(disk.makeFolder(next));
@@ -118,7 +119,7 @@ async function makeWay(within: Confinement, path: string): Promise<Place | Refus
     }
     folder = real;
   }
-  return realPlace(within, root, join(folder, asked.names.at(-1)!));
+  return changeablePlace(within, root, join(folder, asked.names.at(-1)!));
 }
 
 async function openToWrite(within: Confinement, place: Place): Promise<WritableFile | Refusal> {

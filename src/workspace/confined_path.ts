@@ -12,6 +12,8 @@ export interface Confinement {
   readonly hidden: readonly string[];
   /** Hides more, by the path from the root, with slashes, links followed. */
   readonly isHidden?: (path: string) => boolean;
+  /** What may be made and written, by the same; absent: all that is not hidden. */
+  readonly mayChange?: (path: string) => boolean;
 }
 
 /** What was asked for is not to be had. `why` ends a sentence, and says nothing of what lies outside. */
@@ -52,6 +54,13 @@ export function realPlace(within: Confinement, root: string, path: string): Plac
   const place = placeOf(root, path);
   if ("kind" in place) return place;
   return isHiddenPlace(within, place) ? refuse("it is hidden") : place;
+}
+
+/** The same for a path that is to be made or written. */
+export function changeablePlace(within: Confinement, root: string, path: string): Place | Refusal {
+  const place = realPlace(within, root, path);
+  if ("kind" in place || (within.mayChange?.(place.names.join("/")) ?? true)) return place;
+  return refuse("it may not be changed");
 }
 
 /**

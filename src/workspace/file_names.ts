@@ -1,3 +1,4 @@
+import { foldName } from "@/path_pattern.ts";
 import { sha256Hex } from "./sha256.ts";
 
 /** The longest name of a received or sent file, in bytes of UTF-8 (data-model.md 11). */
@@ -30,11 +31,6 @@ export function uniqueFileName(name: string, taken: Iterable<string>): string {
   let unique = name;
   for (let count = 2; used.has(foldName(unique)); count++) unique = shorten(name, `-${count}`);
   return unique;
-}
-
-/** What two names have in common when a file system without case takes them for one. */
-export function foldName(name: string): string {
-  return name.normalize("NFC").toUpperCase().toLowerCase();
 }
 
 /**

@@ -19,6 +19,7 @@ import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
 import { Webhooks } from "@/server/push/webhooks.ts";
 import { TaskWriter, type TaskWriterOptions } from "@/server/tasks/task_writer.ts";
 import { systemClock } from "@/time/clock.ts";
+import { callerMap } from "@/workspace/caller_map.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { type WorkspacePaths, workspacePaths } from "@/workspace/workspace_paths.ts";
 
@@ -126,7 +127,8 @@ export async function makeRuns(options: RunFixtureOptions = {}): Promise<RunFixt
     const view = createBlockableStore(store);
     const webhookPlaces = new WebhookPlaces({ store: view.store, max: 200 });
     const parts = { store: view.store, sessions, clock, random, counters, limits, disk, paths, outbound };
-    const given = { ...parts, webhookPlaces, notify: undefined, ...options.service, ...more };
+    const mapOf = (caller: CallerName) => callerMap({ paths, caller, access: "read", hide: [], otherStates: [] });
+    const given = { ...parts, mapOf, webhookPlaces, notify: undefined, ...options.service, ...more };
     const writer = new TaskWriter(given);
     const runs = new RunService({ writer, ...given });
     const webhooks = new Webhooks({ ...{ store: view.store, writer, outbound, random }, places: webhookPlaces });

@@ -2,11 +2,12 @@ import type { ToolResult } from "@/engine/engine.ts";
 import { relative } from "node:path";
 import type { Counters } from "@/counters.ts";
 import type { Outbound } from "@/outbound/outbound.ts";
+import type { CallerName } from "@/protocol/ids.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
 import { callerScope } from "@/sessions/session_scope.ts";
 import type { Clock } from "@/time/clock.ts";
-import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
+import { type CallerMap, confinementOf, workshopOf } from "@/workspace/caller_map.ts";
 import type { Disk } from "@/workspace/disk.ts";
 import type { WorkspacePaths } from "@/workspace/workspace_paths.ts";
 import { artifactBytes } from "@/server/tasks/lifecycle.ts";
@@ -28,6 +29,8 @@ export interface CallerTurnOptions {
   readonly store: TaskStore;
   readonly fileBytesMax: number;
   readonly notify: Notify | undefined;
+  /** What a caller may see and change now. */
+  readonly mapOf: (caller: CallerName) => CallerMap;
 }
 
 /** One run's turn: where it takes place, how it is prompted, and the tools it is lent. */
@@ -43,7 +46,8 @@ export function callerTurn(
   options: CallerTurnOptions & { readonly commitFile: (artifact: ArtifactJson) => Promise<ToolResult> },
 ): CallerTurn {
   const { caller, task, hops, run } = record;
-  const { disk, random, paths, fileBytesMax } = options;
+  const { paths, fileBytesMax } = options;
+  const map = options.mapOf(caller);
   const { id: taskId, contextId } = task;
   const scope = callerScope(caller, contextId);
   const message = task.history!.at(-1)!;
@@ -52,8 +56,8 @@ export function callerTurn(
     taskId,
     contextId,
     caller,
-    view: callerView({ disk, random, paths, caller }),
-    workshop: callerWorkshop({ disk, random, paths, caller }),
+    view: confinementOf(map, options),
+    workshop: workshopOf(map, options),
     artifactBytes: artifactBytes(task.artifacts),
   });
   return {

@@ -9,7 +9,7 @@ import type { ArtifactJson } from "@/protocol/task.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import { artifactBytesMax } from "@/server/tasks/lifecycle.ts";
 import { systemClock } from "@/time/clock.ts";
-import { callerView, callerWorkshop } from "@/workspace/caller_view.ts";
+import { callerMap, confinementOf, workshopOf } from "@/workspace/caller_map.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
 import { callerTools, filesMax } from "./session_tools.ts";
@@ -186,6 +186,7 @@ async function makeTools(
   const disk = createFaultyDisk(createDisk(systemClock), clock);
   const random = createTestRandom();
   const paths = workspacePaths(temp.path);
+  const map = callerMap({ paths, caller: alice, access: "read", hide: [], otherStates: [] });
   const store = new MemoryTaskStore({ clock });
   const sent: ArtifactJson[] = [];
   const setting = { isOver: false };
@@ -196,8 +197,8 @@ async function makeTools(
   for (const [path, text] of Object.entries(files)) await put(path, text);
   const made = callerTools({
     ...{ taskId: sampleId(1), contextId: "c1", caller: alice, store, random, fileBytesMax: 100_000, artifactBytes },
-    view: callerView({ disk, random, paths, caller: alice }),
-    workshop: callerWorkshop({ disk, random, paths, caller: alice }),
+    view: confinementOf(map, { disk, random }),
+    workshop: workshopOf(map, { disk, random }),
     notify: notices
       ? ({ from, contextId, text }) => Promise.resolve({ kind: "refused", why: `${from} ${contextId} ${text}` })
       : undefined,
