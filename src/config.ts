@@ -7,6 +7,7 @@ import {
   flag,
   line,
   listenAddress,
+  model,
   optional,
   path,
   pathPatterns,
@@ -67,6 +68,31 @@ export const settings = {
   }),
   engine: optional("Engine", choice("faux", "llm", "acp", "exec"), {
     doc: "What thinks. When absent, exactly one of the engines' own settings must say",
+  }),
+  model: optional("Model", model(), {
+    doc: "The model that the engine `llm` runs on, as `provider:model`. Set alone, it chooses that engine",
+  }),
+  modelBaseUrl: optional("ModelBaseUrl", baseUrl(), {
+    doc: "Where the model's server is, when it is not the provider's own; needed for `openai-compatible`",
+  }),
+  modelKey: optional("ModelKey", line(4096), {
+    secret: true,
+    doc: "The key for the model, or `file:NAME` for a file in the service manager's `$CREDENTIALS_DIRECTORY`. When " +
+      "absent, the provider's own variable counts: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, " +
+      "`GOOGLE_GENERATIVE_AI_API_KEY` or `GEMINI_API_KEY`",
+  }),
+  modelContextTokens: optional("ModelContextTokens", wholeNumber(), {
+    doc:
+      "How many tokens the model takes in. When absent, what is known of the model counts, and 32768 for a server of " +
+      "one's own. Near it, older turns are summarised",
+  }),
+  modelSilenceMs: setting("ModelTimeout", duration("0 is none"), {
+    default: "5m",
+    doc: "How long the model may say nothing; then the run fails. 0 means no limit",
+  }),
+  modelFiles: optional("ModelFiles", choice("none", "images", "all"), {
+    doc: "Which files a model is shown itself, besides text: `all` is images and PDF. When absent, all, and none for " +
+      "`openai-compatible`",
   }),
   maxHops: setting("MaxHops", wholeNumber(), {
     default: "3",
@@ -221,6 +247,14 @@ export function readConfig(sources: ConfigSources): ConfigResult {
 /** Reads the settings in the process's environment: all variables that begin with `A2A__` or `A2AClient__`. */
 export function readEnvironment(): Record<string, string> {
   return Object.fromEntries(Object.entries(Deno.env.toObject()).filter(([name]) => isOurs(name)));
+}
+
+/**
+ * Reads one variable of the environment that is no setting of ours: a key of a model's provider, or where the service manager
+ * keeps credentials. Undefined when it is not set, or empty. Only the command line asks, for what it may give to the host.
+ */
+export function readVariable(name: string): string | undefined {
+  return Deno.env.get(name) || undefined;
 }
 
 /** The texts of one source by the setting's key, each with the name under which it was found. */

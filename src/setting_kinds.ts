@@ -1,4 +1,5 @@
 import { type AddressRange, parseAddressRange } from "./address_range.ts";
+import { modelProviders, type ModelReference, parseModelReference } from "./model_reference.ts";
 import { parsePathPattern, type PathPattern } from "./path_pattern.ts";
 
 /** What a setting's values look like. `parse` gives the value of a text, or undefined when the text is not one. */
@@ -130,6 +131,14 @@ export function listenAddress(): Kind<ListenAddress> {
 /** The address of a server, with the path that comes before its own paths. */
 export function baseUrl(): Kind<URL> {
   return { expects: "an absolute http or https URL without user, query and fragment", parse: parseBaseUrl };
+}
+
+/** A model, by its provider and its name there. */
+export function model(): Kind<ModelReference> {
+  return {
+    expects: `a model like anthropic:claude-sonnet-4-5, with a provider out of ${modelProviders.join(", ")}`,
+    parse: parseModelReference,
+  };
 }
 
 /** Addresses and ranges of addresses, with commas between them. */

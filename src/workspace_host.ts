@@ -140,6 +140,7 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
       ...options,
       folder: paths.sessions,
       hostVersion: version,
+      model: options.engine.kind === "llm" ? config.model.text : undefined,
       readInstructions: () => readInstructions(view),
       idleMs: config.sessionIdleMs.value,
       callerSessionsMax: config.openSessionsMax.value,

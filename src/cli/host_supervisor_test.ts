@@ -1,7 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { superviseHost } from "./host_supervisor.ts";
-import { answerHost } from "./main_services.ts";
 
 /** A thread that does as its mode says, supervised. */
 function supervise(
@@ -13,7 +12,7 @@ function supervise(
   let signal = () => {};
   const ended = superviseHost({
     hostUrl: new URL(import.meta.resolve("@tests/processes/odd_host.ts")),
-    config: { workspaces: [], settings: { mode }, caCerts: [], logForm: "text", pid: 1 },
+    config: { engine: "faux", workspaces: [], settings: { mode }, caCerts: [], logForm: "text", pid: 1 },
     graceMs,
     clock,
     listenToSignals(onSignal) {
@@ -24,7 +23,7 @@ function supervise(
     onActivity: () => {},
     onStopping: () => {},
     complain: (text) => void complaints.push(text),
-    answer: answerHost,
+    answer: ({ kind }) => Promise.resolve({ kind: "refused", why: `Cannot ${kind}` }),
   }).finally(() => {
     Deno.exitCode = 0; // else this test run would end with it
   });
@@ -40,7 +39,7 @@ const ends = [
     id: "§4 typed-requests",
     mode: "asks",
     code: 2,
-    says: /^Cannot look up a key for the host: this build calls no agents$/,
+    says: /^\{"kind":"refused","why":"Cannot resolve secret"\}$/,
   },
 ];
 

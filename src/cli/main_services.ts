@@ -1,19 +1,23 @@
 import type { MainAnswer, MainRequest } from "@/host/messages.ts";
+import { findModelKey, type ModelKeyOptions } from "./model_key.ts";
 
-/**
- * Answers what the host has no right to do itself. This build does none of it: there is no engine that needs a program, and
- * nobody is called with a key.
- */
-export function answerHost(request: MainRequest): Promise<MainAnswer> {
-  return Promise.resolve({ kind: "refused", why: whyNot(request) });
+/** What the main thread does for the host with. */
+export type MainServicesOptions = ModelKeyOptions;
+
+/** Makes what answers the host when it asks for what it has no right to do itself. */
+export function mainServices(options: MainServicesOptions): (request: MainRequest) => Promise<MainAnswer> {
+  return (request) => Promise.resolve(answerHost(request, options));
 }
 
-function whyNot(request: MainRequest): string {
+function answerHost(request: MainRequest, options: MainServicesOptions): MainAnswer {
   switch (request.kind) {
     case "start program":
-      return "Cannot start a program for the host: this build has no box to start it in";
+      return {
+        kind: "refused",
+        why: "Cannot start a program for the host: this build has no box to start it in",
+      };
     case "resolve secret":
-      return "Cannot look up a key for the host: this build calls no agents";
+      return findModelKey(request.reference, options);
     default:
       return request satisfies never;
   }

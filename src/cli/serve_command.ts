@@ -1,12 +1,14 @@
-import { type Config, type SettingName, settings } from "@/config.ts";
+import { type Config, readVariable, type SettingName, settings } from "@/config.ts";
+import type { EngineKind } from "@/engine/engine.ts";
 import type { HostConfig, HostReport } from "@/host/messages.ts";
 import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
 import { urlText } from "@/server/http/base_url.ts";
 import { readCaFile } from "./ca_file.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
+import { chooseEngine } from "./engine_choice.ts";
 import { superviseHost } from "./host_supervisor.ts";
 import { liveLine } from "./live_line.ts";
-import { answerHost } from "./main_services.ts";
+import { mainServices } from "./main_services.ts";
 import type { ServeArguments } from "./serve_arguments.ts";
 import { reportJson, reportLines } from "./serve_report.ts";
 import { listenToSignals, programName } from "./terminal.ts";
@@ -25,8 +27,9 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
     output.error(why);
     return exitCodes.wrongUsage;
   };
-  const problem = engineProblem(args.faux, config.engine.value);
-  if (problem !== undefined) return refuse(problem);
+  const chosen = chooseEngine(args.faux, config);
+  if (chosen.kind === "problem") return refuse(chosen.message);
+  const { engine } = chosen;
   if (!config.enabled.value) {
     return refuse(
       "Cannot serve with Enabled=false: without the endpoints this build has nothing to do; remove the setting",
@@ -46,10 +49,16 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
   if (ca.kind === "problem") return refuse(ca.message);
   const isTerminal = Deno.stderr.isTerminal();
   return await superviseHost({
-    ...{ hostUrl, clock, listenToSignals, answer: answerHost, complain: output.error },
-    config: hostConfig(workspaces, { config, isTerminal, caCerts: ca.caCerts }),
+    ...{
+      hostUrl,
+      clock,
+      listenToSignals,
+      answer: mainServices({ config, disk, readVariable }),
+      complain: output.error,
+    },
+    config: hostConfig(workspaces, { engine, config, isTerminal, caCerts: ca.caCerts }),
     graceMs: config.drainMs.value,
-    onStarted: (report) => showReport(report, context),
+    onStarted: (report) => showReport(report, engine, context),
     onActivity(workspace, activity) {
       const whose = workspaces.length === 1 ? activity.caller : `${workspace}/${activity.caller}`;
       if (isTerminal && !output.wantsJson) output.note(output.dim(liveLine(whose, activity)));
@@ -60,20 +69,11 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
   });
 }
 
-/** Why the engine that was asked for cannot be had; undefined when it can. */
-function engineProblem(faux: boolean, engine: Config["engine"]["value"]): string | undefined {
-  const cure = "use --faux, the scripted engine without a model";
-  if (faux && engine !== undefined && engine !== "faux") {
-    return `Cannot use --faux and the engine ${engine} at once: remove one of them`;
-  }
-  if (faux || engine === "faux") return undefined;
-  if (engine === undefined) return `Cannot serve without an engine, and none is set: ${cure}`;
-  return `Cannot use the engine ${engine}: it is not in this build yet; ${cure}`;
-}
-
 function hostConfig(
   workspaces: readonly NamedWorkspace[],
-  { config, isTerminal, caCerts }: { config: Config; isTerminal: boolean; caCerts: readonly string[] },
+  { config, isTerminal, ...more }:
+    & { config: Config; isTerminal: boolean }
+    & Pick<HostConfig, "engine" | "caCerts">,
 ): HostConfig {
   const given: Record<string, string> = {};
   for (const name of Object.keys(settings) as SettingName[]) {
@@ -81,14 +81,15 @@ function hostConfig(
     const { text, source } = config[name];
     if (source !== "default" && source !== "none" && secret !== true) given[flag] = text;
   }
-  return { workspaces, settings: given, caCerts, logForm: isTerminal ? "text" : "json", pid: Deno.pid };
+  return { ...more, workspaces, settings: given, logForm: isTerminal ? "text" : "json", pid: Deno.pid };
 }
 
-function showReport(report: HostReport, { config, output }: CommandContext): void {
-  const { publicUrl } = config;
+function showReport(report: HostReport, engine: EngineKind, { config, output }: CommandContext): void {
+  const { publicUrl, model } = config;
   const whole = {
     ...report,
-    engine: "faux",
+    engine,
+    model: engine === "llm" ? model.text : undefined,
     publicUrl: publicUrl.value && urlText(publicUrl.value),
     program: programName(),
   };

@@ -1,3 +1,4 @@
+import type { EngineKind } from "@/engine/engine.ts";
 import type { HostReport } from "@/host/messages.ts";
 import { version } from "@/version.ts";
 import { curlLine, localAddress } from "./curl_line.ts";
@@ -5,7 +6,9 @@ import { shellWord } from "./terminal.ts";
 
 /** What a host that began to serve is like. */
 export interface ServeReport extends HostReport {
-  readonly engine: string;
+  readonly engine: EngineKind;
+  /** The model of the engine `llm`. */
+  readonly model?: string;
   /** `A2A__PublicUrl`, when there is one. */
   readonly publicUrl: string | undefined;
   /** How this program is called on a command line. */
@@ -14,7 +17,7 @@ export interface ServeReport extends HostReport {
 
 /** What a host says of itself when it begins to serve, line by line, with what to do next where nobody may call yet (product.md §3). */
 export function* reportLines(report: ServeReport): Generator<string> {
-  const { workspaces, engine, publicUrl, program } = report;
+  const { workspaces, engine, model, publicUrl, program } = report;
   const address = localAddress(report.address);
   yield `volcanic-a2a ${version} serves on ${address}${publicUrl === undefined ? "" : `, from outside ${publicUrl}`}`;
   for (const { name, folder, callers } of workspaces) {
@@ -22,7 +25,7 @@ export function* reportLines(report: ServeReport): Generator<string> {
       callers === 0 ? "no callers" : callers === 1 ? "1 caller" : `${callers} callers`
     }`;
   }
-  yield `engine     ${engine}`;
+  yield `engine     ${engine}${model === undefined ? "" : `, ${model}`}`;
   yield "box        none: callers get no bash";
   yield "pushes     cannot be received: this build calls no agents";
   for (const { name, folder, callers } of workspaces) {
@@ -36,9 +39,16 @@ export function* reportLines(report: ServeReport): Generator<string> {
 }
 
 /** The same for programs. */
-export function reportJson({ workspaces, engine, publicUrl, address }: ServeReport): unknown {
+export function reportJson({ workspaces, engine, model, publicUrl, address }: ServeReport): unknown {
   return {
-    ...{ version, address: localAddress(address), publicUrl: publicUrl ?? null, workspaces, engine },
+    ...{
+      version,
+      address: localAddress(address),
+      publicUrl: publicUrl ?? null,
+      workspaces,
+      engine,
+      model: model ?? null,
+    },
     ...{ box: null, receivesPushes: false },
   };
 }

@@ -39,11 +39,20 @@ export interface SessionOptions {
 export interface Conversation {
   /** The turns that ended, oldest first, without the one that runs. Grows as turns end. */
   readonly turns: readonly PastTurn[];
+  /** What an engine made of the turns before `turns`, when it put a summary in their place. */
+  readonly summary?: string;
   /**
    * Adds one message, tool call or tool result in the engine's own form to the running turn. Resolves when the line is
    * handed to the system; it is on disk when the turn ends. Rejects after `kill` and outside a turn.
    */
   note(entry: unknown): Promise<void>;
+  /**
+   * Puts `summary` in the place of the oldest `count` of `turns` and of the summary there is. Resolves when the line is
+   * handed to the system, and `turns` begins behind them. Rejects after `kill` and outside a turn.
+   *
+   * @throws {RangeError} If there are not so many turns.
+   */
+  compact(count: number, summary: string): Promise<void>;
 }
 
 /** A turn that ended, as a later turn finds it. */

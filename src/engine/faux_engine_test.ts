@@ -17,7 +17,7 @@ async function openFaux({ clock = createTestClock(), turns = [] }: Setting = {})
   const session = await createFauxEngine({ clock }).open({
     scope: "ws-a2a-bob_1",
     trust: "isolated",
-    conversation: { turns, note },
+    conversation: { turns, note, compact: () => Promise.resolve() },
   });
   return { session, notes, clock };
 }
@@ -281,7 +281,7 @@ Deno.test("faux engine kills its sessions when it is disposed of and opens none 
   const options = {
     scope: "ws-owner",
     trust: "owner",
-    conversation: { turns: [], note: () => Promise.resolve() },
+    conversation: { turns: [], note: () => Promise.resolve(), compact: () => Promise.resolve() },
   } as const;
   const session = await engine.open(options);
   const turn = gather(session.turn(promptOf("hang"), new AbortController().signal));

@@ -25,7 +25,7 @@ ok(blocks.length >= 8 && blocks.length % 2 === 0);
 for (let index = 0; index < blocks.length; index += 2) {
   Deno.test(`docs/guides/faux.md example ${index / 2 + 1} is answered as shown [§8 faux-vocabulary]`, async () => {
     const engine = createFauxEngine({ clock: createTestClock() });
-    const conversation = { turns: [], note: () => Promise.resolve() };
+    const conversation = { turns: [], note: () => Promise.resolve(), compact: () => Promise.resolve() };
     const session = await engine.open({ scope: "ws-owner", trust: "owner", conversation });
     const prompt = {
       runId: "r1",

@@ -1,11 +1,12 @@
 import { getLogger } from "@logtape/logtape";
 import { openPeer, type Peer } from "@/app.ts";
 import { type Config, readConfig } from "@/config.ts";
-import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { startLog } from "@/log.ts";
+import { createModelDoor } from "@/outbound/model_door.ts";
 import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
+import { createHostEngine } from "./host_engine.ts";
 import { MainRequests } from "./main_requests.ts";
 import type { FromHost, HostConfig, ToHost } from "./messages.ts";
 
@@ -54,13 +55,14 @@ class HostThread {
     }
   }
 
-  async #start({ workspaces, settings, caCerts, logForm, pid }: HostConfig): Promise<void> {
+  async #start({ workspaces, engine, settings, caCerts, logForm, pid }: HostConfig): Promise<void> {
     const config = configOf(settings);
     startLog({ level: config.logLevel.value, form: logForm });
     const clock = systemClock;
+    const door = createModelDoor({ caCerts }); // as long as the thread
     const peer = await openPeer({
       ...{ workspaces, config, caCerts, clock, pid, disk: createDisk(clock), random: systemRandom },
-      openEngine: () => createFauxEngine({ clock }),
+      openEngine: () => createHostEngine({ engine, config, clock, door, requests: this.#requests }),
       onActivity: (workspace, activity) => this.#say({ kind: "activity", workspace, activity }),
       onLost: (message) => this.#say({ kind: "lost", message }),
     });

@@ -1,3 +1,4 @@
+import type { EngineKind } from "@/engine/engine.ts";
 import type { Activity } from "@/server/runs/run_activity.ts";
 import type { ListenerAddress } from "@/server/http/listener.ts";
 import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
@@ -31,6 +32,8 @@ export type FromHost =
 /** What the host has to know to begin. */
 export interface HostConfig {
   readonly workspaces: readonly NamedWorkspace[];
+  /** What thinks, as it was chosen. */
+  readonly engine: EngineKind;
   /**
    * The settings that were given, as text by flag name: the host reads them as the main thread did. No secret is among them;
    * those are asked for by name when they are used.
@@ -57,8 +60,13 @@ export type MainRequest =
     /** The program and its arguments: no shell reads them. */
     readonly command: readonly string[];
   }
-  /** The value behind a key reference: `env:A2A_KEY_…` or `file:…`. */
+  /** The value behind a key reference: `setting:ModelKey`, or the `env:NAME` of a provider's key. */
   | { readonly kind: "resolve secret"; readonly reference: string };
 
 /** What came of it. */
-export type MainAnswer = { readonly kind: "refused"; readonly why: string };
+export type MainAnswer =
+  /** To be wrapped at once, and never logged. */
+  | { readonly kind: "secret"; readonly value: string }
+  /** The reference is one that may be asked for, and nothing is set there. */
+  | { readonly kind: "absent" }
+  | { readonly kind: "refused"; readonly why: string };

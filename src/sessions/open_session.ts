@@ -1,5 +1,6 @@
 import { getLogger } from "@logtape/logtape";
 import {
+  type Conversation,
   type Engine,
   type EngineEvent,
   type EngineSession,
@@ -319,7 +320,14 @@ async function openEngine(
   transcript: Transcript,
   signal: AbortSignal,
 ): Promise<EngineSession> {
-  const conversation = { turns: transcript.turns, note: (entry: unknown) => transcript.note(entry) };
+  const conversation: Conversation = {
+    turns: transcript.turns,
+    get summary() {
+      return transcript.compact?.summary;
+    },
+    note: (entry) => transcript.note(entry),
+    compact: (count, summary) => transcript.summarise(count, summary),
+  };
   async function open(): Promise<EngineSession> {
     signal.throwIfAborted();
     const opening = engine.open({ scope, trust, conversation });

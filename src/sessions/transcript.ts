@@ -205,6 +205,19 @@ export class Transcript {
     });
   }
 
+  /**
+   * Puts a summary in the place of the oldest `count` turns; it is on disk when the turn ends.
+   *
+   * @throws {RangeError} Outside of a turn, for a summary over 1 MiB, and if there are not so many turns.
+   */
+  summarise(count: number, summary: string): Promise<void> {
+    return this.#queue(async () => {
+      if (this.#history.running === undefined) throw new RangeError("Cannot summarise turns: no turn runs");
+      const upToTurn = this.#history.numberOf(count);
+      await this.#write([this.#scrubbed({ kind: "compact", at: this.#now(), upToTurn, summary })]);
+    });
+  }
+
   /** Adds a line that belongs to no turn; it is on disk when the next turn begins or ends. */
   add(line: Omit<CompactLine, "at"> | Omit<AgentLine, "at">): Promise<void> {
     return this.#queue(() => this.#write([this.#scrubbed({ ...line, at: this.#now() })]));

@@ -19,6 +19,8 @@ export class TurnHistory {
   readonly #turns: PastTurn[] = [];
   /** Characters of each of `#turns`. */
   readonly #chars: number[] = [];
+  /** The number of each of `#turns`. */
+  readonly #numbers: number[] = [];
   #charsTotal = 0;
   #running: RunningTurn | undefined;
   #lastTurn = 0;
@@ -57,8 +59,20 @@ export class TurnHistory {
     return this.#version;
   }
 
+  /** The newest summary; the turns that it stands for are not among `turns`. */
   get compact(): CompactLine | undefined {
     return this.#compact;
+  }
+
+  /**
+   * The number of the last of the oldest `count` turns.
+   *
+   * @throws {RangeError} If there are not so many, or `count` is 0.
+   */
+  numberOf(count: number): number {
+    const number = this.#numbers[count - 1];
+    if (number === undefined) throw new RangeError(`Cannot find turn ${count} of ${this.#turns.length}`);
+    return number;
   }
 
   /** More was said than is kept, so nothing older is of use. */
@@ -76,8 +90,7 @@ export class TurnHistory {
       case "turn":
         return this.#begin(line, chars);
       case "compact":
-        this.#compact = line;
-        return;
+        return this.#summarise(line);
       case "agent":
         return;
       case "entry":
@@ -112,12 +125,23 @@ export class TurnHistory {
     const reply = outcome === "asked" ? running.question : outcome === "answered" ? answer : undefined;
     this.#turns.push({ from, taskId, text: running.prompt.join(""), entries: running.entries, outcome, reply });
     this.#chars.push(running.chars);
+    this.#numbers.push(running.line.turn);
     this.#charsTotal += running.chars;
     while (this.#turns.length > turnsKept || (this.#charsTotal > charsKept && this.#turns.length > 1)) {
-      this.#turns.shift();
-      this.#charsTotal -= this.#chars.shift() ?? 0;
+      this.#dropOldest();
       this.#dropped = true;
     }
+  }
+
+  #summarise(line: CompactLine): void {
+    this.#compact = line;
+    while (this.#numbers[0] !== undefined && this.#numbers[0] <= line.upToTurn) this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    this.#turns.shift();
+    this.#numbers.shift();
+    this.#charsTotal -= this.#chars.shift() ?? 0;
   }
 }
 

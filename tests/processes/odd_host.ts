@@ -22,7 +22,7 @@ const modes: Readonly<Record<string, () => unknown>> = {
   "is lost": () => scope.postMessage({ kind: "lost", message: "Lost the lock" }),
   "asks": async () => {
     scope.postMessage({ kind: "ask", id: 7, request: { kind: "resolve secret", reference: "env:A2A_KEY_X" } });
-    scope.postMessage({ kind: "refused", message: (await asked.promise).why });
+    scope.postMessage({ kind: "refused", message: JSON.stringify(await asked.promise) });
   },
   "serves": () =>
     scope.postMessage({ kind: "started", report: { address: { hostname: "x", port: 1 }, workspaces: [] } }),
