@@ -124,9 +124,13 @@ export class Peer implements AsyncDisposable {
     );
   }
 
-  /** How many callers each workspace has now. */
-  get workspaces(): readonly (NamedWorkspace & { readonly callers: number })[] {
-    return this.#open.map(({ name, folder, host }) => ({ name, folder, callers: host.callers.read().callers.length }));
+  /** Each workspace with how many callers it has now, and which of them may write to it. */
+  get workspaces(): readonly (NamedWorkspace & { readonly callers: number; readonly writers: readonly string[] })[] {
+    return this.#open.map(({ name, folder, host }) => {
+      const { callers } = host.callers.read();
+      const writers = callers.filter(({ access }) => access === "write").map(({ caller }) => caller);
+      return { name, folder, callers: callers.length, writers };
+    });
   }
 
   /**

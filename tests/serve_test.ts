@@ -84,9 +84,9 @@ Deno.test("serve answers the curl examples of seed 000 as that document says [§
   deepStrictEqual(got, { jsonrpc: "2.0", id: "2", result: task });
 });
 
-Deno.test("serve with --json prints one line for programs [§3 serve-start]", async () => {
+Deno.test("serve with --json prints one line for programs, with who may write [§3 serve-start, §6 writers-named]", async () => {
   await using temp = await makeTempFolder();
-  await writeCallers(temp.path);
+  await writeCallers(temp.path, [{ name: "bot", key }, { name: "partner", key: "k_partner_key_1", access: "write" }]);
   await using serve = startProgram(["--faux", "--json", "--workspace", `home=${temp.path}`, "--listen", "127.0.0.1:0"]);
   const answered = Promise.race([serve.ended, readyOf(serve.pid, temp.path)]);
   await answered;
@@ -96,7 +96,7 @@ Deno.test("serve with --json prints one line for programs [§3 serve-start]", as
   strictEqual(code, 0);
   deepStrictEqual({ ...report, address: "" }, {
     ...{ version, address: "", publicUrl: null, engine: "faux", box: null, receivesPushes: false },
-    workspaces: [{ name: "home", folder: temp.path, callers: 1 }],
+    workspaces: [{ name: "home", folder: temp.path, callers: 2, writers: ["partner"] }],
   });
 });
 

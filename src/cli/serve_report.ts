@@ -20,10 +20,11 @@ export function* reportLines(report: ServeReport): Generator<string> {
   const { workspaces, engine, model, publicUrl, program } = report;
   const address = localAddress(report.address);
   yield `volcanic-a2a ${version} serves on ${address}${publicUrl === undefined ? "" : `, from outside ${publicUrl}`}`;
-  for (const { name, folder, callers } of workspaces) {
+  for (const { name, folder, callers, writers } of workspaces) {
     yield `workspace  ${name}: ${folder}, ${
       callers === 0 ? "no callers" : callers === 1 ? "1 caller" : `${callers} callers`
     }`;
+    if (writers.length > 0) yield `write      ${writers.join(", ")} may change files of ${name}`;
   }
   yield `engine     ${engine}${model === undefined ? "" : `, ${model}`}`;
   yield "box        none: callers get no bash";

@@ -3,6 +3,7 @@ import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { systemClock } from "@/time/clock.ts";
 import type { EngineEvent, PastTurn, Prompt, SessionTools, TurnOutcome } from "./engine.ts";
 import { EngineUnavailable } from "./engine.ts";
+import type { SessionFiles } from "./session_files.ts";
 import { createFauxEngine } from "./faux_engine.ts";
 
 interface Setting {
@@ -49,6 +50,21 @@ const allTools: SessionTools = {
   write: (name) => Promise.resolve({ kind: "done", path: `work/bob/${name}` }),
   notifyOwner: done,
   requestInput: (question) => void asked.push(question),
+};
+
+const noFile = { kind: "refused", why: "no such file" } as const;
+const files: SessionFiles = {
+  read(path) {
+    if (path === "hidden") return Promise.resolve(noFile);
+    if (path === "a.png") return Promise.resolve({ kind: "bytes", bytes: new Uint8Array(3), mediaType: "image/png" });
+    return Promise.resolve({ kind: "text", text: `${path}, its text`, from: 1, lines: 1, isCut: false });
+  },
+  list: (path) =>
+    Promise.resolve({ kind: "entries", names: path === "empty" ? [] : ["a/", "b"], isCut: path !== "empty" }),
+  write: (path, text) =>
+    Promise.resolve(path === "hidden" ? noFile : (strictEqual(text, "two words"), { kind: "done" })),
+  edit: () => Promise.resolve(noFile),
+  search: () => Promise.resolve(noFile),
 };
 
 const rows: readonly { name: string; message: string; tools?: SessionTools; events: readonly EngineEvent[] }[] = [
@@ -113,6 +129,56 @@ const rows: readonly { name: string; message: string; tools?: SessionTools; even
       text("send refused: there is no such tool in this session"),
       answered("send refused: there is no such tool in this session"),
     ],
+  },
+  {
+    name: "read: answers with lines",
+    message: "read: a.txt",
+    tools: { files },
+    events: [text("a.txt, its text"), answered("a.txt, its text")],
+  },
+  {
+    name: "read: answers with what an image is",
+    message: "read: a.png",
+    tools: { files },
+    events: [text("3 bytes, image/png"), answered("3 bytes, image/png")],
+  },
+  {
+    name: "list: answers with names",
+    message: "list: .",
+    tools: { files },
+    events: [text("a/\nb\n(it goes on)"), answered("a/\nb\n(it goes on)")],
+  },
+  {
+    name: "list: answers with nothing",
+    message: "list: empty",
+    tools: { files },
+    events: [text("(it is empty)"), answered("(it is empty)")],
+  },
+  {
+    name: "read: refused",
+    message: "read: hidden",
+    tools: { files },
+    events: [text("read refused: no such file"), answered("read refused: no such file")],
+  },
+  {
+    name: "read: without the tool",
+    message: "read: a.txt",
+    events: [
+      text("read refused: there is no such tool in this session"),
+      answered("read refused: there is no such tool in this session"),
+    ],
+  },
+  {
+    name: "write: writes",
+    message: "write: a.txt two words",
+    tools: { files },
+    events: [text("wrote a.txt"), answered("wrote a.txt")],
+  },
+  {
+    name: "write: refused",
+    message: "write: hidden x",
+    tools: { files },
+    events: [text("write refused: no such file"), answered("write refused: no such file")],
   },
   { name: "notify: tells the owner", message: "notify: x", tools: allTools, events: [answered("")] },
   {

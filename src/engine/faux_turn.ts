@@ -1,7 +1,8 @@
 import type { Clock } from "@/time/clock.ts";
+import { letOthersRun } from "@/time/event_loop.ts";
 import type { Conversation, EngineEvent, PastTurn, Prompt, ToolResult, TurnOutcome } from "./engine.ts";
-import { letOthersRun } from "./event_loop.ts";
 import { type FauxScript, parseFauxScript, streamChunk } from "./faux_script.ts";
+import type { FilesRefused, ListResult, ReadResult } from "./session_files.ts";
 import type { FauxStep } from "./faux_vocabulary.ts";
 
 /** What one turn of the faux engine is played with. */
@@ -72,6 +73,12 @@ export class FauxTurn {
         return yield* this.#file(step.name, step.content);
       case "send":
         return yield* this.#lent("send", this.#options.prompt.tools.send?.(step.path));
+      case "read":
+        return yield* this.#look("read", this.#options.prompt.tools.files?.read(step.path));
+      case "list":
+        return yield* this.#look("list", this.#options.prompt.tools.files?.list(step.path));
+      case "write":
+        return yield* this.#write(step.path, step.text);
       case "notify":
         return yield* this.#lent("notify", this.#options.prompt.tools.notifyOwner?.(step.text));
       case "wait":
@@ -163,6 +170,22 @@ export class FauxTurn {
     return undefined;
   }
 
+  async *#write(path: string, text: string): Play {
+    const work = this.#options.prompt.tools.files?.write(path, text);
+    if (work === undefined) return yield* this.#lent("write", undefined);
+    const result = await this.#until(work);
+    if (result === undefined) return aborted;
+    return yield* this.#say(result.kind === "refused" ? `write refused: ${result.why}` : `wrote ${path}`);
+  }
+
+  /** Waits for what is read or listed, and answers with it. */
+  async *#look(word: string, work: Promise<ReadResult | ListResult> | undefined): Play {
+    if (work === undefined) return yield* this.#lent(word, undefined);
+    const result = await this.#until(work);
+    if (result === undefined) return aborted;
+    return yield* this.#say(result.kind === "refused" ? `${word} refused: ${result.why}` : lookText(result));
+  }
+
   async #wait(ms: number): Promise<Ending> {
     const end = this.#waitEnd;
     try {
@@ -230,6 +253,12 @@ function recallText(turns: readonly PastTurn[]): string {
     return `${first + index + 1}. ${line.length > 80 ? `${line.slice(0, 80)}...` : line}`;
   });
   return [count, ...lines].join("\n");
+}
+
+function lookText(result: Exclude<ReadResult | ListResult, FilesRefused>): string {
+  if (result.kind === "bytes") return `${result.bytes.length} bytes, ${result.mediaType}`;
+  const text = result.kind === "text" ? result.text : result.names.join("\n");
+  return result.isCut ? `${text}\n(it goes on)` : text || "(it is empty)";
 }
 
 function promptText({ framed, instructions }: Prompt): string {

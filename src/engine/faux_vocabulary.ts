@@ -24,6 +24,9 @@ export type FauxStep =
   | { readonly kind: "tool"; readonly name: string; readonly summary: string }
   | { readonly kind: "file"; readonly name: string; readonly content: string | number }
   | { readonly kind: "send"; readonly path: string }
+  | { readonly kind: "read"; readonly path: string }
+  | { readonly kind: "list"; readonly path: string }
+  | { readonly kind: "write"; readonly path: string; readonly text: string }
   | { readonly kind: "notify"; readonly text: string }
   | { readonly kind: "usage"; readonly inputTokens: number; readonly outputTokens: number }
   | { readonly kind: "wait"; readonly ms: number }
@@ -117,6 +120,30 @@ export const fauxVocabulary: readonly FauxWord[] = [
     example: "send: notes/today.md",
     expects: "a path from the workspace's root",
     read: (path) => path === "" ? undefined : { kind: "send", path },
+  },
+  {
+    word: "read",
+    argument: "PATH",
+    does: "Answers with a file of the workspace, as this session may see it",
+    example: "read: notes/today.md",
+    expects: "a path from the workspace's root",
+    read: (path) => path === "" ? undefined : { kind: "read", path },
+  },
+  {
+    word: "list",
+    argument: "PATH",
+    does: "Answers with the names in a folder of the workspace, as this session may see it; `.` is the workspace",
+    example: "list: notes",
+    expects: "a path from the workspace's root, or . for the root",
+    read: (path) => path === "" ? undefined : { kind: "list", path },
+  },
+  {
+    word: "write",
+    argument: "PATH TEXT",
+    does: "Writes a file of the workspace, where this session may, and answers that it did",
+    example: "write: notes/today.md all is well",
+    expects: "PATH TEXT",
+    read: (rest) => withName(rest, (path, text) => ({ kind: "write", path, text })),
   },
   {
     word: "notify",

@@ -1,6 +1,7 @@
 /**
  * The files of the workspace as one session may see and change them, by path from the workspace's root (product.md §6). Who may
- * what is settled by who lends this; a link, a special file or a hidden path is refused, whoever swaps it meanwhile.
+ * what is settled by who lends this; a special file, a hidden path, a link that leads to one or out, and a write through any link
+ * are refused, whoever swaps them meanwhile.
  */
 export interface SessionFiles {
   /** Reads text, as lines with their numbers are asked for, or an image or document as bytes. */

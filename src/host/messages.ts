@@ -45,10 +45,18 @@ export interface HostConfig {
   readonly pid: number;
 }
 
+/** A workspace that is served, and who may call it. */
+export interface ServedWorkspace extends NamedWorkspace {
+  /** How many. */
+  readonly callers: number;
+  /** Those with access "write". */
+  readonly writers: readonly string[];
+}
+
 /** What became of the start. */
 export interface HostReport {
   readonly address: ListenerAddress;
-  readonly workspaces: readonly (NamedWorkspace & { readonly callers: number })[];
+  readonly workspaces: readonly ServedWorkspace[];
 }
 
 /** What the host has no right to do itself: the main thread does it, when the request is one of these (product.md §4). */

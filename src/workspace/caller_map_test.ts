@@ -1,10 +1,14 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { parsePathPattern } from "@/path_pattern.ts";
 import type { CallerName } from "@/protocol/ids.ts";
-import { callerMap } from "./caller_map.ts";
+import { systemRandom } from "@/random.ts";
+import { systemClock } from "@/time/clock.ts";
+import { callerMap, confinementOf } from "./caller_map.ts";
 import { controlNames } from "./control_paths.ts";
+import { createDisk } from "./disk.ts";
 import { workspacePaths } from "./workspace_paths.ts";
 
+const disk = createDisk(systemClock);
 const paths = workspacePaths("/workspace");
 const hide = ["/private", "*.draft", "plans/**/budget.md"].map((text) => parsePathPattern(text)!);
 const parts = { paths, caller: "alice" as CallerName, hide, otherStates: ["/other/.volcanic"] };
@@ -111,6 +115,7 @@ Deno.test("callerMap() names what a box needs: where to write, whose state, what
   deepStrictEqual(reader.writable, ["/workspace/work/alice", "/workspace/inbox/alice"]);
   deepStrictEqual(writer.writable, [...reader.writable, "/workspace"]);
   deepStrictEqual(reader.states, ["/workspace/.volcanic", "/other/.volcanic"]);
+  deepStrictEqual(confinementOf(reader, { disk, random: systemRandom }).hidden, reader.states);
   strictEqual(writer.controlPaths.length, controlNames.length);
   for (const path of ["/workspace/.git/", "/workspace/.mcp.json", "/workspace/skills/", "/workspace/MEMORY.md"]) {
     ok(writer.controlPaths.includes(path), path);

@@ -3,15 +3,18 @@ import {
   areFolders,
   changeablePlace,
   type Confinement,
+  findPlace,
+  isRefusal,
   isSameFile,
   leadsTo,
+  orRefusal,
   type Place,
   placeOf,
-  realPlace,
+  realRoot,
   type Refusal,
   refuse,
 } from "./confined_path.ts";
-import { type FileStamp, isMissing, isPathTrouble, type ReadableFile, type WritableFile } from "./disk.ts";
+import type { FileStamp, ReadableFile, WritableFile } from "./disk.ts";
 
 /** A regular file in the root, open. Who gets it closes it. */
 export interface Opened {
@@ -24,7 +27,7 @@ export interface Opened {
 /** A file that was written where it belongs. */
 export interface Written {
   readonly kind: "written";
-  /** From the root, with slashes, links followed. */
+  /** From the root, with slashes. */
   readonly path: string;
 }
 
@@ -65,7 +68,7 @@ export async function openConfined(
  * The bytes go into an open file that was proven to be in the root: never into a hidden or outside one, whoever changes
  * links meanwhile. So the file is written in place and not by a rename: between the two paths of a rename a swap can
  * fall, which put 3 of 100 writes into the hidden folder. A crash can leave a part; files of ours are written by
- * `writeAtomically`. A last name that is a link is refused. In a race an empty folder can be left where it does not belong,
+ * `writeAtomically`. A link anywhere on the way is refused. In a race an empty folder can be left where it does not belong,
  * never content. Rejects only when the disk fails.
  */
 export async function writeConfined(within: Confinement, path: string, bytes: Uint8Array): Promise<Written | Refusal> {
@@ -82,44 +85,31 @@ export async function writeConfined(within: Confinement, path: string, bytes: Ui
 
 const triesMax = 3;
 
-/** Where the path leads now. */
-async function findPlace(within: Confinement, path: string, links: "inside" | "none"): Promise<Place | Refusal> {
-  const root = await orRefusal(within.disk.realPath(within.root));
-  if (isRefusal(root)) return root;
-  const asked = placeOf(within.root, path);
-  if ("kind" in asked) return asked;
-  if (links === "none") return realPlace(within, root, asked.names.join("/"));
-  const real = await orRefusal(within.disk.realPath(join(root, ...asked.names)));
-  return isRefusal(real) ? real : realPlace(within, root, real);
-}
-
 /** Where the file is to be, once the folders above it are there: made one by one, each looked at before the next. */
 async function makeWay(within: Confinement, path: string): Promise<Place | Refusal> {
   const { disk } = within;
   const asked = placeOf(within.root, path);
   if ("kind" in asked) return asked;
-  const root = await orRefusal(disk.realPath(within.root));
+  const root = await realRoot(within);
   if (isRefusal(root)) return root;
-  let folder = root;
-  for (const name of asked.names.slice(0, -1)) {
-    const next = join(folder, name);
-    if (disk.linkStampSync(next) === undefined) {
-      const place = changeablePlace(within, root, next);
-      if ("kind" in place) return place;
-      if (!areFolders(within, place, place.names.length - 1)) return refuse("its folder changed while it was made");
-      const made = await orRefusal(disk.makeFolder(next));
+  const place = changeablePlace(within, root, asked.names.join("/"));
+  if ("kind" in place) return place;
+  for (let count = 1; count < place.names.length; count++) {
+    const folder = join(root, ...place.names.slice(0, count));
+    if (disk.linkStampSync(folder) === undefined) {
+      const made = await makeFolder(within, place, count);
       if (isRefusal(made)) return made;
     }
-    const real = await orRefusal(disk.realPath(next));
-    if (isRefusal(real)) return real;
-    if (real !== root) {
-      const place = realPlace(within, root, real);
-      if ("kind" in place) return place;
-      if (!areFolders(within, place, place.names.length)) return refuse("its folder is not one that may be written to");
-    }
-    folder = real;
+    if (!areFolders(within, place, count)) return refuse("its folder is a link, or none that may be written to");
   }
-  return changeablePlace(within, root, join(folder, asked.names.at(-1)!));
+  return place;
+}
+
+async function makeFolder(within: Confinement, place: Place, count: number): Promise<void | Refusal> {
+  const folder = changeablePlace(within, place.root, place.names.slice(0, count).join("/"));
+  if ("kind" in folder) return folder;
+  if (!areFolders(within, place, count - 1)) return refuse("its folder changed while it was made");
+  return await orRefusal(within.disk.makeFolder(folder.path));
 }
 
 async function openToWrite(within: Confinement, place: Place): Promise<WritableFile | Refusal> {
@@ -141,7 +131,7 @@ async function removeStray(within: Confinement, path: string, stamp: FileStamp):
   const root = await disk.realPath(within.root);
   for (let looks = 0; looks < strayLooksMax; looks++) {
     const real = await orRefusal(disk.realPath(path));
-    if (isRefusal(real) || !("kind" in realPlace(within, root, real))) continue;
+    if (isRefusal(real) || !("kind" in changeablePlace(within, root, real))) continue;
     const found = disk.linkStampSync(real);
     if (!found || !isSameFile(found, stamp) || found.bytes > 0) continue;
     return await disk.remove(real).catch(() => {}); // an empty file is left: no harm, and no better way
@@ -149,21 +139,6 @@ async function removeStray(within: Confinement, path: string, stamp: FileStamp):
 }
 
 const strayLooksMax = 200;
-
-/** The result of an operation, or why a path is not one for it. Trouble of the disk itself goes on. */
-async function orRefusal<T>(work: Promise<T>): Promise<T | Refusal> {
-  try {
-    return await work;
-  } catch (error) {
-    if (isMissing(error)) return refuse("there is no such file");
-    if (isPathTrouble(error)) return refuse("it cannot be opened");
-    throw error;
-  }
-}
-
-function isRefusal(value: unknown): value is Refusal {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "refused";
-}
 
 function close(file: Disposable, why: string): Refusal {
   file[Symbol.dispose]();

@@ -2,12 +2,15 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { systemRandom } from "@/random.ts";
 import { systemClock } from "@/time/clock.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
+import { swappers } from "@tests/fakes/swapping.ts";
 import { openConfined, writeConfined } from "./confined_files.ts";
 import type { Confinement } from "./confined_path.ts";
 import { createDisk } from "./disk.ts";
 
 const disk = createDisk(systemClock);
 const rounds = 2000;
+/** What `d` is shown as, in turn. */
+const places = { folder: "docs", hidden: ".volcanic/a2a", text: "harmless" };
 /** How long a test waits to see the attack at work at all, on a busy machine. */
 const roundsMax = 100_000;
 
@@ -60,7 +63,7 @@ const refusedPaths: readonly {
   {
     name: "a link to an outside file",
     path: "l",
-    why: /outside/,
+    why: /no such file/,
     make: (root) => Deno.symlink("../k.json", `${root}/l`),
   },
   {
@@ -72,11 +75,16 @@ const refusedPaths: readonly {
   {
     name: "a file behind a link out",
     path: "l/hostname",
-    why: /outside/,
+    why: /no such file/,
     make: (root) => Deno.symlink("/etc", `${root}/l`),
   },
-  { name: "a link to a device", path: "l", why: /outside/, make: (root) => Deno.symlink("/dev/zero", `${root}/l`) },
-  { name: "a loop of links", path: "l", why: /cannot be opened/, make: (root) => Deno.symlink("l", `${root}/l`) },
+  {
+    name: "a link to a device",
+    path: "l",
+    why: /no such file/,
+    make: (root) => Deno.symlink("/dev/zero", `${root}/l`),
+  },
+  { name: "a loop of links", path: "l", why: /no such file/, make: (root) => Deno.symlink("l", `${root}/l`) },
   { name: "a dead link", path: "l", why: /no such file/, make: (root) => Deno.symlink("none", `${root}/l`) },
   { name: "a FIFO", path: "fifo", why: /not a regular file/, make: (root) => run("mkfifo", `${root}/fifo`) },
 ];
@@ -148,9 +156,49 @@ Deno.test("writeConfined() makes files and folders, and replaces all of what was
   deepStrictEqual(await write(within, "a/b/c.txt", "two"), { kind: "written", path: "a/b/c.txt" });
   strictEqual(await Deno.readTextFile(`${root}/a/b/c.txt`), "two");
   strictEqual((await Deno.stat(`${root}/a/b/c.txt`)).mode! & 0o777, 0o600);
-  await Deno.symlink("docs", `${root}/l`);
-  deepStrictEqual(await write(within, "l/new.txt", "x"), { kind: "written", path: "docs/new.txt" });
   deepStrictEqual(await write(within, "empty", ""), { kind: "written", path: "empty" });
+  await Deno.chmod(`${root}/docs/k.json`, 0o640);
+  await write(within, "docs/k.json", "x");
+  strictEqual((await Deno.stat(`${root}/docs/k.json`)).mode! & 0o777, 0o640);
+});
+
+Deno.test("writeConfined() writes through no link, not even one that stays inside [§6 no-link-written]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, outside, within } = workspace;
+  await Deno.symlink("docs", `${root}/folder`);
+  await Deno.symlink("docs/k.json", `${root}/file`);
+  const before = await snapshot(outside);
+  for (const path of ["folder/new.txt", "folder/k.json", "folder/new/f", "file"]) {
+    strictEqual((await write(within, path, "FORGED")).kind, "refused", path);
+  }
+  deepStrictEqual(await snapshot(outside), before);
+});
+
+Deno.test("writeConfined() makes and changes only what may be changed, folders too [§6 own-folders]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, outside } = workspace;
+  await Deno.mkdir(`${root}/mine`);
+  const within: Confinement = { ...workspace.within, mayChange: (path) => path === "mine" || path.startsWith("mine/") };
+  deepStrictEqual(await write(within, "mine/a/b.txt", "x"), { kind: "written", path: "mine/a/b.txt" });
+  const before = await snapshot(outside);
+  for (const path of ["docs/k.json", "docs/new.txt", "new/f", "mine2/f", "top.txt", "mine/../docs/k.json"]) {
+    deepStrictEqual(await write(within, path, "FORGED"), { kind: "refused", why: "it may not be changed" }, path);
+  }
+  deepStrictEqual(await snapshot(outside), before);
+});
+
+Deno.test("openConfined() says the same of what is hidden, outside behind a link, and not there [§6 hidden]", async () => {
+  await using workspace = await makeWorkspace();
+  const { root, within } = workspace;
+  const targets = [".volcanic/a2a/k.json", ".volcanic/a2a/none", "../k.json", "../none", "none", "l"];
+  const said = new Set<string>();
+  for (const target of targets) {
+    await Deno.symlink(target, `${root}/l`);
+    said.add(await readText(within, "l"));
+    await Deno.remove(`${root}/l`);
+  }
+  for (const path of [".volcanic/a2a/k.json", ".volcanic/none", "none"]) said.add(await readText(within, path));
+  deepStrictEqual([...said], ["refused: there is no such file, or it is hidden"]);
 });
 
 const refusedWrites = refusedPaths.filter(({ name }) => !name.includes("not there"));
@@ -176,46 +224,15 @@ Deno.test("writeConfined() makes no folder outside or below a hidden one [§4 co
   deepStrictEqual(await snapshot(outside), before);
 });
 
-/**
- * Each loop runs in another process until the file `stop` appears, and swaps what `d` is as fast as it can. The test
- * begins when `d` appears, so its content must be whole by then.
- */
-const swappers: readonly { name: string; command: string; args: readonly string[]; ignore?: boolean }[] = [
-  {
-    name: "bash links d here and there",
-    command: "bash",
-    args: ["-c", "while [ ! -e stop ]; do ln -sfn docs d; ln -sfn .volcanic/a2a d; done"],
-  },
-  {
-    name: "bash puts a link in the folder's place and takes it away",
-    command: "bash",
-    args: [
-      "-c",
-      `while [ ! -e stop ]; do rm -rf d e l; mkdir e; echo -n harmless > e/k.json; ln -s .volcanic/a2a l
-       mv -T e d; mv -T d e; mv -T l d; mv -T d l; done`,
-    ],
-  },
-  {
-    name: "perl exchanges a folder with a link",
-    command: "perl",
-    args: [
-      "-e",
-      `mkdir "e"; open(F,">e/k.json"); print F "harmless"; close F; symlink(".volcanic/a2a","l"); rename("e","d"); my ($d, $l) = ("d", "l");
-       until (-e "stop") { syscall(${Deno.build.arch === "aarch64" ? 276 : 316}, -100, $d, -100, $l, 2) for 1..50 }`,
-    ],
-    ignore: Deno.build.os !== "linux",
-  },
-];
-
-for (const { name, command, args, ignore } of swappers) {
-  const isMissing = ignore || !await isThere(command);
+for (const swapper of swappers) {
+  const { name, isMissing } = swapper;
 
   Deno.test({
     name: `openConfined() leaks nothing while ${name} [threats symlink-race]`,
     ignore: isMissing,
     fn: async () => {
       await using workspace = await makeWorkspace();
-      await using _swapper = await swap(workspace.root, command, args);
+      await using _swapping = await swapper.start(workspace.root, places);
       const seen = { harmless: 0, refused: 0 };
       for (let round = 0; round < rounds || (seen.refused === 0 && round < roundsMax); round++) {
         const text = await readText(workspace.within, "d/k.json", round % 8 === 0 ? "none" : "inside");
@@ -232,7 +249,7 @@ for (const { name, command, args, ignore } of swappers) {
     fn: async () => {
       await using workspace = await makeWorkspace();
       const { root, within } = workspace;
-      await using _swapper = await swap(root, command, args);
+      await using _swapping = await swapper.start(root, places);
       const seen = { written: 0, refused: 0 };
       for (let round = 0; round < rounds || (seen.refused === 0 && round < roundsMax); round++) {
         const path = ["d/k.json", `d/new-${round}`, `d/folder-${round % 50}/f`][round % 3]!;
@@ -244,19 +261,6 @@ for (const { name, command, args, ignore } of swappers) {
       ok(seen.refused > 0, "the loop never showed the hidden folder");
     },
   });
-}
-
-async function swap(root: string, command: string, args: readonly string[]): Promise<AsyncDisposable> {
-  const child = new Deno.Command(command, { args: [...args], cwd: root, stderr: "null", stdout: "null" }).spawn();
-  for (let looks = 0; looks < 20_000 && disk.linkStampSync(`${root}/d`) === undefined; looks++) {
-    await disk.list(root);
-  }
-  return {
-    async [Symbol.asyncDispose]() {
-      await Deno.writeTextFile(`${root}/stop`, "");
-      await child.status;
-    },
-  };
 }
 
 /** Every path below a folder with its content, links not followed. */
@@ -272,12 +276,4 @@ async function snapshot(folder: string): Promise<Record<string, string>> {
 
 async function run(command: string, ...args: string[]): Promise<void> {
   ok((await new Deno.Command(command, { args }).output()).success);
-}
-
-async function isThere(command: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(command, { args: ["-c", "exit 0"], stderr: "null" }).output()).code >= 0;
-  } catch {
-    return false;
-  }
 }

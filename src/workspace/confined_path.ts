@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Random } from "@/random.ts";
-import type { Disk, FileStamp } from "./disk.ts";
+import { type Disk, type FileStamp, isMissing, isPathTrouble } from "./disk.ts";
 
 /** What paths from outside may lead to. */
 export interface Confinement {
@@ -36,6 +36,46 @@ export function refuse(why: string): Refusal {
   return { kind: "refused", why };
 }
 
+/** Says whether the outcome of an operation is a refusal. */
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "refused";
+}
+
+/** What is not there, what is hidden, and what a link leads out to, in the same words: else links would tell what exists. */
+export const unseen = "there is no such file, or it is hidden";
+
+/** The result of an operation, or why a path is not one for it. Trouble of the disk itself goes on. */
+export async function orRefusal<T>(work: Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return refuse(unseen);
+    if (isPathTrouble(error)) return refuse("it cannot be opened");
+    throw error;
+  }
+}
+
+/** The folder that everything must be in, with its links followed. */
+export async function realRoot({ disk, root }: Confinement): Promise<string | Refusal> {
+  return await orRefusal(disk.realPath(root));
+}
+
+/**
+ * Where a path from outside leads now. Links are followed as long as they stay in the root; with `none` the place is where the
+ * words say, and a link on the way shows when the place is proven.
+ */
+export async function findPlace(within: Confinement, path: string, links: "inside" | "none"): Promise<Place | Refusal> {
+  const root = await realRoot(within);
+  if (isRefusal(root)) return root;
+  const asked = placeOf(within.root, path);
+  if ("kind" in asked) return asked;
+  const real = links === "none"
+    ? asked.names.join("/")
+    : await orRefusal(within.disk.realPath(join(root, ...asked.names)));
+  const place = isRefusal(real) ? real : realPlace(within, root, real);
+  return "kind" in place ? refuse(unseen) : place;
+}
+
 /**
  * Takes a path from outside apart: relative to the root, or absolute and in it. Only a first look at the words: nothing
  * is said about where they lead.
@@ -53,7 +93,7 @@ export function placeOf(root: string, path: string): Place | Refusal {
 export function realPlace(within: Confinement, root: string, path: string): Place | Refusal {
   const place = placeOf(root, path);
   if ("kind" in place) return place;
-  return isHiddenPlace(within, place) ? refuse("it is hidden") : place;
+  return isHiddenPlace(within, place) ? refuse(unseen) : place;
 }
 
 /** The same for a path that is to be made or written. */
@@ -106,8 +146,8 @@ const charsMax = 4096;
 const namesMax = 64;
 const chanceBits = 30;
 
-/** Enough picks of one of `count` names that missing a given one each time has a chance of 2^-30. */
-function picks(random: Random, count: number): readonly number[] {
+/** Picks of one of `count` by chance: so many that missing a given one each time has a chance of 2^-30. */
+export function picks(random: Random, count: number): readonly number[] {
   const length = Math.ceil(chanceBits * Math.LN2 / -Math.log1p(-1 / count));
   // Two bytes a pick: what they leave over favours a name by less than one in a thousand.
   const bytes = Uint8Array.fromHex(random.hex(length * 2));

@@ -41,6 +41,7 @@ export interface TestHostOptions {
   readonly pid?: number;
   /** Absent: no URL answers. */
   readonly outbound?: HostOptions["outbound"];
+  readonly otherStates?: HostOptions["otherStates"];
 }
 
 /** Opens `workspace`; a refusal is returned. The first sweep may still run. */
@@ -53,7 +54,8 @@ export async function tryHost(
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const engine = createFauxEngine({ clock });
   const outbound = more.outbound ?? createScriptedOutbound(clock);
-  const parts = { engine, disk, clock, random, pid, counters: new Counters(), outbound };
+  const { otherStates } = more;
+  const parts = { engine, disk, clock, random, pid, counters: new Counters(), outbound, otherStates };
   const host = await openHost({ workspace, config: read.config, ...parts });
   return { host, disk, clock };
 }

@@ -272,7 +272,7 @@ Deno.test("edits of card.json, PERSONA.md and skills are on the very next card [
   deepStrictEqual(await shown(), ["Volcanic assistant", "Kind.", "web"]);
 });
 
-Deno.test("no link shows its target on any card, and no key of callers.json is there [DM2 not-through-a-link]", async () => {
+Deno.test("no link shows its target on any card, and no key of callers.json is there [DM2 not-through-a-link, §6 card-links]", async () => {
   const callers = [{ name: "alice", key: aliceKey }, { name: "bob", key: "bob-key-9876543210" }];
   await using door = await makeDoor({ callers });
   const { root, callersFile } = door.paths;

@@ -16,6 +16,7 @@ import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { Prepared } from "./active_run.ts";
 import { fetchFiles } from "./downloads.ts";
 import { promptParts } from "./prompt_parts.ts";
+import { CallerFiles } from "./session_files.ts";
 import { type CallerTools, callerTools, type Notify } from "./session_tools.ts";
 
 /** What a run of a caller's task needs of its workspace. */
@@ -57,6 +58,7 @@ export function callerTurn(
     contextId,
     caller,
     view: confinementOf(map, options),
+    files: new CallerFiles({ ...options, map }),
     workshop: workshopOf(map, options),
     artifactBytes: artifactBytes(task.artifacts),
   });

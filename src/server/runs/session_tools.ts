@@ -1,5 +1,6 @@
 import { join, relative } from "node:path";
 import type { SessionTools, ToolResult } from "@/engine/engine.ts";
+import type { SessionFiles } from "@/engine/session_files.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { ArtifactJson, BlobRef } from "@/protocol/task.ts";
 import type { Random } from "@/random.ts";
@@ -30,6 +31,7 @@ export interface CallerToolsOptions {
   readonly view: Confinement;
   /** The caller's own folder, `work/<caller>`. */
   readonly workshop: Confinement;
+  readonly files: SessionFiles;
   readonly store: Pick<TaskStore, "putBlob">;
   readonly random: Random;
   readonly fileBytesMax: number;
@@ -49,13 +51,14 @@ export interface CallerTools {
   readonly files: number;
 }
 
-/** Makes the tools that a caller's session has: `send`, `write`, `requestInput`, and `notifyOwner` where it exists. */
+/** Makes the tools that a caller's session has: `files`, `send`, `write`, `requestInput`, and `notifyOwner` where it exists. */
 export function callerTools(options: CallerToolsOptions): CallerTools {
   let question: string | undefined;
   let files = 0;
   let sending = 0;
   const room = new SendRoom(artifactBytesMax - options.artifactBytes);
   const tools: SessionTools = {
+    files: options.files,
     async send(path) {
       if (files + sending >= filesMax) return refuse(`only ${filesMax} files can be sent in one run`);
       sending++; // calls at once count too

@@ -12,6 +12,7 @@ import { systemClock } from "@/time/clock.ts";
 import { callerMap, confinementOf, workshopOf } from "@/workspace/caller_map.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
+import { CallerFiles } from "./session_files.ts";
 import { callerTools, filesMax } from "./session_tools.ts";
 
 Deno.test("send() copies a file of the workspace into an artifact, small ones as base64 [SM1 T4]", async () => {
@@ -61,7 +62,7 @@ const hidden = [
 for (const path of hidden) {
   Deno.test(`send() refuses ${path}, which is hidden from the caller`, async () => {
     await using setting = await makeTools({ [path]: "secret", "x.txt": "plain" });
-    const refused = { kind: "refused", why: "it is hidden" };
+    const refused = { kind: "refused", why: "there is no such file, or it is hidden" };
     deepStrictEqual(await setting.tools.send!(path), refused);
     deepStrictEqual(await setting.tools.send!(`${setting.root}/${path}`), refused);
     await Deno.symlink(`${setting.root}/${path}`, `${setting.root}/link.txt`);
@@ -198,6 +199,7 @@ async function makeTools(
   const made = callerTools({
     ...{ taskId: sampleId(1), contextId: "c1", caller: alice, store, random, fileBytesMax: 100_000, artifactBytes },
     view: confinementOf(map, { disk, random }),
+    files: new CallerFiles({ map, disk, random, clock, fileBytesMax: 100_000 }),
     workshop: workshopOf(map, { disk, random }),
     notify: notices
       ? ({ from, contextId, text }) => Promise.resolve({ kind: "refused", why: `${from} ${contextId} ${text}` })
