@@ -2,7 +2,6 @@ import { configuredOutbound } from "@/configured_outbound.ts";
 import { Counters } from "@/counters.ts";
 import type { Engine } from "@/engine/engine.ts";
 import { A2AError } from "@/protocol/errors.ts";
-import type { Outbound } from "@/outbound/outbound.ts";
 import { restErrorAnswer } from "@/server/http/answers.ts";
 import { createCards } from "@/server/http/card_routes.ts";
 import { Expulsion } from "@/server/http/expulsion.ts";
@@ -32,6 +31,8 @@ export interface PeerOptions
   readonly workspaces: readonly NamedWorkspace[];
   /** Certificates in PEM, trusted besides the usual ones. */
   readonly caCerts?: readonly string[];
+  /** The door to strangers' URLs; it outlives the peer. Absent: one as the settings have it. */
+  readonly outbound?: HostOptions["outbound"];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */
   readonly openEngine: () => Engine;
   /** Shows the owner what runs do. Must not throw. */
@@ -80,7 +81,7 @@ export class Peer implements AsyncDisposable {
   readonly #streams = new OpenStreams();
   readonly #draining = new AbortController();
   readonly #stopped = new AbortController();
-  readonly #outbound: Outbound;
+  readonly #outbound: HostOptions["outbound"];
   #open: readonly OpenWorkspace[] = [];
   #listener: Listener | undefined;
   #app: ReturnType<typeof createHttpApp> | undefined;
@@ -91,7 +92,8 @@ export class Peer implements AsyncDisposable {
     this.#options = options;
     this.#taken = taken;
     this.#parts.use(locks);
-    this.#outbound = this.#parts.use(configuredOutbound(options.config, options)); // the hosts, which use it, are closed first
+    // The hosts, which use it, are closed first.
+    this.#outbound = options.outbound ?? this.#parts.use(configuredOutbound(options.config, options));
   }
 
   /**
@@ -201,6 +203,7 @@ export class Peer implements AsyncDisposable {
       })),
       guard: { hostname, publicUrl: config.publicUrl.value },
       bodyBytesMax: config.bodyBytesMax.value,
+      rates: { requestsPerMinute: config.requestsPerMinute.value, readsPerMinute: config.readsPerMinute.value },
       strictVersion: config.strictVersion.value,
       waitMs: config.waitMs.value,
       clock,

@@ -55,7 +55,15 @@ export const settings = {
   }),
   bodyBytesMax: setting("MaxBodyBytes", bytes("0 is none"), {
     default: "32MiB",
-    doc: "The largest body of a request. 0 means no limit",
+    doc: "The largest body of a request. 0 means no limit but the 64MiB that all bodies together may take",
+  }),
+  requestsPerMinute: setting("RequestsPerMinute", wholeNumber("0 is none"), {
+    default: "60",
+    doc: "Requests of one caller in a minute that send a message; one more is refused. 0 means no limit",
+  }),
+  readsPerMinute: setting("ReadsPerMinute", wholeNumber("0 is none"), {
+    default: "600",
+    doc: "All other requests of one caller in a minute; one more is refused. 0 means no limit",
   }),
   cardName: setting("Card:Name", line(200), {
     default: "Volcanic assistant",
@@ -128,6 +136,16 @@ export const settings = {
   queuedRuns: setting("QueuedRuns", wholeNumber("0 is none"), {
     default: "32",
     doc: "Runs that wait for their turn in one workspace; one more is refused. 0 means no limit",
+  }),
+  turnsPerContext: setting("TurnsPerContext", wholeNumber("0 is none"), {
+    default: "60",
+    doc: "Messages that are worked on in an hour in one context; one more is refused. 0 means no limit",
+  }),
+  delegatedTurnsInRow: setting("DelegatedTurnsInRow", wholeNumber("0 is none"), {
+    default: "20",
+    doc:
+      "Messages in a row in one context that came through other agents; one more is refused. One that came through " +
+      "none, or an hour of silence, begins anew. 0 means no limit",
   }),
   runMs: setting("RunTimeout", duration("0 is none"), {
     default: "24h",

@@ -24,6 +24,8 @@ Deno.test("readConfig() gives each default, read by the setting's own parser [§
     ["trustedProxies", [], "default"],
     ["strictVersion", false, "default"],
     ["bodyBytesMax", 33_554_432, "default"],
+    ["requestsPerMinute", 60, "default"],
+    ["readsPerMinute", 600, "default"],
     ["cardName", "Volcanic assistant", "default"],
     [
       "cardDescription",
@@ -39,6 +41,8 @@ Deno.test("readConfig() gives each default, read by the setting's own parser [§
     ["durability", "disk", "default"],
     ["concurrentRuns", 3, "default"],
     ["queuedRuns", 32, "default"],
+    ["turnsPerContext", 60, "default"],
+    ["delegatedTurnsInRow", 20, "default"],
     ["runMs", 86_400_000, "default"],
     ["inputMs", 2_592_000_000, "default"],
     ["keepMs", 2_592_000_000, "default"],

@@ -7,6 +7,7 @@ import type { Random } from "@/random.ts";
 import { PushQueue, type PushQueueOptions } from "@/server/push/push_queue.ts";
 import { Webhooks } from "@/server/push/webhooks.ts";
 import { ownerNotices } from "@/server/runs/owner_notices.ts";
+import type { RunLimits } from "@/server/runs/run_limits.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
@@ -17,6 +18,7 @@ import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
 import { accessOf, callerMap } from "@/workspace/caller_map.ts";
 import { callerStanding } from "@/workspace/caller_standing.ts";
+import { limitOf, OwnLimits } from "@/workspace/caller_limits.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
 import type { Disk, FileLock } from "@/workspace/disk.ts";
 import { holdHostLock } from "@/workspace/file_lock.ts";
@@ -125,11 +127,13 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   const { config, disk, clock, random, counters } = options;
   await using opened = new AsyncDisposableStack();
   await makeOwnedFolder(disk, paths.sessions);
+  const callers = new CallersFile({ disk, clock, path: paths.callersFile });
+  const own = new OwnLimits(callers);
   const store = opened.use(
     await openFileTaskStore({
       ...{ folder: paths.tasks, epoch, disk, clock, random, counters },
       durability: config.durability.value,
-      storedTasksMax: config.storedTasksMax.value,
+      storedTasksMax: (caller) => limitOf(own.of(caller).storedTasks, config.storedTasksMax.value),
       freeBytesMin: config.freeBytesMin.value,
     }),
   );
@@ -143,12 +147,11 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
       model: options.engine.kind === "llm" ? config.model.text : undefined,
       readInstructions: () => readInstructions(view),
       idleMs: config.sessionIdleMs.value,
-      callerSessionsMax: config.openSessionsMax.value,
+      callerSessionsMax: (caller) => limitOf(own.of(caller).contexts, config.openSessionsMax.value),
     }),
   );
   const notices = opened.use(new NotificationsFile({ ...options, path: paths.notifications }));
   const notify = ownerNotices({ file: notices, clock, counters, perHourMax: config.noticesPerHour.value });
-  const callers = new CallersFile({ disk, clock, path: paths.callersFile });
   const writer = new TaskWriter({
     ...options,
     store,
@@ -161,7 +164,7 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   const pushes = opened.use(openPushes({ ...options, paths, store, writer, callers }));
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
   const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
-  const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config) };
+  const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config, own) };
   const mapOf = (caller: CallerName) =>
     callerMap({
       ...{ paths, caller, access: accessOf(callers.read(), caller) },
@@ -200,7 +203,7 @@ function openPushes(
   });
 }
 
-function limitsOf(config: Config) {
+function limitsOf(config: Config, own: OwnLimits): RunLimits {
   return {
     hopsMax: config.maxHops.value,
     runsMax: config.concurrentRuns.value,
@@ -209,6 +212,11 @@ function limitsOf(config: Config) {
     inputMs: config.inputMs.value,
     keepMs: config.keepMs.value,
     fileBytesMax: config.fileBytesMax.value,
+    turnsPerContextMax: config.turnsPerContext.value,
+    delegatedTurnsMax: config.delegatedTurnsInRow.value,
+    callerRunsMax: (caller) => limitOf(own.of(caller).concurrentRuns, Infinity),
+    callerRunMs: (caller) => limitOf(own.of(caller).runTimeoutMs, config.runMs.value),
+    callerTurnsPerContextMax: (caller) => limitOf(own.of(caller).turnsPerContext, config.turnsPerContext.value),
   };
 }
 

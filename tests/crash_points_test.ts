@@ -95,6 +95,7 @@ Deno.test("killed between the commit of the end and its publishing: terminal at 
   const outbound = createScriptedOutbound(clock);
   outbound.answer(push.url, { hold: new Promise(() => {}) }); // nothing of it is stored meanwhile
   await using made = await startHost({ clock, outbound });
+  await Deno.writeTextFile(workspacePaths(made.workspace).callersFile, JSON.stringify([{ name: alice, key: "k" }]));
   using accepted = await made.send("wait: 1s\nthe answer", { contextId: "c", push });
   const { id } = accepted.task;
   using hold = stop(made, "flush");
@@ -159,8 +160,9 @@ async function tasksOf({ host }: TestHost): Promise<readonly TaskId[]> {
 /** What webhooks are to be told, oldest first. */
 async function owed({ host, clock }: TestHost) {
   const due = await host.store.duePushes({ now: clock.now() + 60_000 as TimeMs, limit: 10, leaseMs: 60_000 });
-  return due.flatMap(({ record: { task, statusLog } }) =>
-    statusLog.map(({ status }) => `${task.id} ${stateWord({ task: { ...task, status } })}`)
+  const records = await Promise.all(due.map(({ taskId, caller }) => host.store.read(taskId, caller)));
+  return records.flatMap((record) =>
+    record!.statusLog.map(({ status }) => `${record!.task.id} ${stateWord({ task: { ...record!.task, status } })}`)
   );
 }
 

@@ -6,6 +6,7 @@ import { hostRequirements } from "@tests/requirements/host.ts";
 import { isolationRequirements } from "@tests/requirements/isolation.ts";
 import { legacyRequirements } from "@tests/requirements/legacy.ts";
 import { lifeCycleRequirements } from "@tests/requirements/life_cycle.ts";
+import { limitRequirements } from "@tests/requirements/limits.ts";
 import { pushRequirements } from "@tests/requirements/pushes.ts";
 import { outboundRequirements } from "@tests/requirements/outbound.ts";
 import { runRequirements } from "@tests/requirements/runs.ts";
@@ -35,6 +36,7 @@ export const requirements: readonly Requirement[] = [
   ...hostRequirements,
   ...legacyRequirements,
   ...settingRequirements,
+  ...limitRequirements,
   ...fileRequirements,
   ...isolationRequirements,
   ...downloadRequirements,

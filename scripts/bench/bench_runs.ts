@@ -60,12 +60,18 @@ export async function openBenchRuns(folder: string, options: BenchRunsOptions = 
       folder: paths.sessions,
       hostVersion: "0",
       readInstructions: () => readInstructions(view),
-      callerSessionsMax: sessionsMax,
+      callerSessionsMax: () => sessionsMax === 0 ? Infinity : sessionsMax,
     }),
   );
   const limits = {
     ...{ hopsMax: 4, runsMax: Infinity, queuedMax: Infinity, runMs: Infinity },
-    ...{ inputMs: Infinity, keepMs: Infinity, fileBytesMax: Infinity },
+    ...{
+      inputMs: Infinity,
+      keepMs: Infinity,
+      fileBytesMax: Infinity,
+      turnsPerContextMax: Infinity,
+      delegatedTurnsMax: Infinity,
+    },
   };
   const outbound = opened.use(new Outbound({ clock }));
   const webhookPlaces = new WebhookPlaces({ store, max: Infinity });

@@ -1,6 +1,7 @@
 import { Counters } from "@/counters.ts";
 import { systemRandom } from "@/random.ts";
-import { type FileTaskStore, type FileTaskStoreOptions, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
+import type { FileTaskStoreOptions } from "@/server/tasks/file_store_options.ts";
+import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 
@@ -17,7 +18,7 @@ export function openBenchStore(folder: string, options: Partial<FileTaskStoreOpt
     random: systemRandom,
     counters: new Counters(),
     durability: "disk",
-    storedTasksMax: Infinity,
+    storedTasksMax: () => Infinity,
     freeBytesMin: 0,
     ...options,
   });

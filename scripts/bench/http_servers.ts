@@ -33,8 +33,10 @@ export async function startHttpServers(folder: BenchFolder, tasks: number): Prom
   await Deno.mkdir(a2a, { recursive: true });
   const callers = Object.entries(benchKeys).map(([name, key]) => ({ name, key }));
   await Deno.writeTextFile(callersFile, JSON.stringify(callers));
-  const noLimits = ["--concurrent-runs", "0", "--queued-runs", "0", "--stored-tasks", "0", "--log-level", "warning"];
-  const address = await starting.use(startServe(workspace, ...noLimits)).address;
+  const limits = ["concurrent-runs", "queued-runs", "stored-tasks"];
+  const rates = ["requests-per-minute", "reads-per-minute", "turns-per-context"];
+  const noLimits = [...limits, ...rates].flatMap((name) => [`--${name}`, "0"]);
+  const address = await starting.use(startServe(workspace, ...noLimits, "--log-level", "warning")).address;
   const task = await fill(address, tasks);
   const page = await call(address, "ListTasks", { pageSize: 50, includeArtifacts: true });
   const answersFile = join(await folder.fresh(), "answers.json");

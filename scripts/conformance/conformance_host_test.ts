@@ -77,6 +77,13 @@ Deno.test("the conformance host does in each profile what its card says", async 
         stream.kind === "error" ? stream.reason : "events",
         profile === "quiet" ? "UNSUPPORTED_OPERATION" : "events",
       );
+      const { task } = (sent as { result: { task: TaskJson } }).result;
+      const push = { taskId: task.id, url: "http://127.0.0.1:6109/kit" }; // where the kit listens for its pushes
+      const set = await kit.ask(binding, "CreateTaskPushNotificationConfig", push);
+      strictEqual(
+        set.kind === "error" ? set.reason : set.kind,
+        profile === "quiet" ? "PUSH_NOTIFICATION_NOT_SUPPORTED" : "result",
+      );
     }
   }
 });

@@ -5,10 +5,10 @@ export const kitExtension = "urn:a2a:tck:required-extension";
 
 /** What the server says it can do in each profile. The kit has no key for the extended card, so none is served. */
 export const kitProfiles = {
-  full: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+  full: { streaming: true, pushNotifications: true, extendedAgentCard: false },
   quiet: { streaming: false, pushNotifications: false, extendedAgentCard: false },
   extension: {
-    ...{ streaming: true, pushNotifications: false, extendedAgentCard: false },
+    ...{ streaming: true, pushNotifications: true, extendedAgentCard: false },
     extensions: [{ uri: kitExtension, description: "Changes nothing; it must only be named.", required: true }],
   },
 } as const satisfies Readonly<Record<string, AgentCapabilitiesJson>>;

@@ -8,7 +8,7 @@ import { type NameLookup, systemLookup } from "./name_lookup.ts";
 import { OutboundError } from "./outbound_error.ts";
 import type { OutboundRequest, OutboundResponse } from "./outbound_request.ts";
 import { encodeRequest } from "./request_bytes.ts";
-import { hostAndPort, parseTargetUrl, type TargetUrl } from "./target_url.ts";
+import { parseTargetUrl, type TargetUrl } from "./target_url.ts";
 
 /** The bounds of the door; those of one exchange are in its request. */
 export type OutboundLimits = ExchangeCounts & DialLimits;
@@ -86,7 +86,7 @@ export class Outbound implements AsyncDisposable {
     const target = this.#strangersTarget(url);
     const verdict = target.address && judgeAddress(target.address, policy);
     if (verdict?.isAllowed === false) throw forbidden(target, [verdict.addressClass]);
-    const owner = { host: hostAndPort(target), caller: request.caller };
+    const owner = { host: target.host, caller: request.caller };
     return await this.#exchange(target, request, { policy, owner, isAbsolute: true, takesRedirects: false });
   }
 

@@ -22,7 +22,8 @@ const codes = {
   USERINFO_FORBIDDEN: refusal,
   PORT_FORBIDDEN: refusal,
   ADDRESS_FORBIDDEN: refusal,
-  REDIRECT_FORBIDDEN: refusal,
+  /** It says that what was asked for is elsewhere: nobody goes there, and it may be back. */
+  REDIRECT_FORBIDDEN: never,
   /** Who calls us asked for something that cannot be sent: a bad header, a bad method. */
   REQUEST_INVALID: never,
   /** The process has no right to the network. */

@@ -40,16 +40,11 @@ export function parseTargetUrl(text: string, { allowHttp }: { readonly allowHttp
 }
 
 /**
- * The host that a stranger's URL leads to, in lower case, without a final dot, with its port: what the limit per host counts by.
- * Throws an `OutboundError` for what is no URL of http or https.
+ * The host that a stranger's URL leads to, in lower case, without a final dot and without its port: what the limits per host
+ * count by, for many ports are one machine. Throws an `OutboundError` for what is no URL of http or https.
  */
 export function targetHost(url: string): string {
-  return hostAndPort(parseTargetUrl(url, { allowHttp: true }));
-}
-
-/** The same of a parsed one. */
-export function hostAndPort({ host, port, address }: TargetUrl): string {
-  return address?.bytes.length === 16 ? `[${host}]:${port}` : `${host}:${port}`;
+  return parseTargetUrl(url, { allowHttp: true }).host;
 }
 
 const urlCharsMax = 8192;

@@ -16,6 +16,8 @@ interface AnyDialect {
   result(method: Method, value: unknown): unknown;
   /** The JSON of an event of the stream that an operation gave. */
   event(method: Method, event: StreamJson): unknown;
+  /** What an operation refused, with its fields named as the caller wrote them. */
+  refusal(method: Method, error: A2AError): A2AError;
 }
 
 /** One version of A2A over JSON-RPC. */
@@ -49,6 +51,7 @@ export const rpcDialects: Readonly<Record<ProtocolVersion, RpcDialect>> = {
     },
     result: (_, value) => value,
     event: (_, event) => event,
+    refusal: (_, error) => error,
     error: toJsonRpcError,
   },
   "0.3": {
@@ -60,6 +63,7 @@ export const rpcDialects: Readonly<Record<ProtocolVersion, RpcDialect>> = {
     },
     result: (method, value) => legacyResult(method, value, "kinds"),
     event: (method, event) => legacyEvent(method, event, "kinds"),
+    refusal: (method, error) => inLegacyNames(error, method),
     error: legacyError,
   },
 };
@@ -70,6 +74,7 @@ export const restDialects: Readonly<Record<ProtocolVersion, RestDialect>> = {
     read: parseRest,
     result: (_, value) => value,
     event: (_, event) => event,
+    refusal: (_, error) => error,
     error: toHttpError,
   },
   "0.3": {
@@ -80,6 +85,7 @@ export const restDialects: Readonly<Record<ProtocolVersion, RestDialect>> = {
     },
     result: (method, value) => legacyResult(method, value, "proto"),
     event: (method, event) => legacyEvent(method, event, "proto"),
+    refusal: (method, error) => inLegacyNames(error, method),
     error: legacyHttpError,
   },
 };

@@ -24,7 +24,7 @@ export function legacyHttpError(error: A2AError): { readonly status: number; rea
   return { status: toHttpError(error).status, body: legacyError(error) };
 }
 
-/** Gives an error of the reader of 1.0 with the fields named as the caller wrote them, in 0.3's JSON. */
+/** Gives an error that names the fields of 1.0 with the names that its caller wrote, those of 0.3. */
 export function inLegacyNames(error: A2AError, method: Method): A2AError {
   const [first] = error.fieldViolations;
   if (first === undefined) return error;

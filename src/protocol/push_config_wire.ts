@@ -26,7 +26,7 @@ function readAuthentication(fields: FieldReader | undefined): PushConfig["authen
 }
 
 /** No leading dot: it is a segment of a path. */
-const idShape = /^[A-Za-z0-9_-][A-Za-z0-9._~:-]*$/;
+const idShape = /^(?!\.)[A-Za-z0-9._~:-]+$/;
 const idExpects = "of A-Z, a-z, 0-9 and . _ ~ : -, not starting with a dot";
 
 const header: TextRule = {

@@ -19,6 +19,12 @@ for (
   });
 }
 
+for (const id of ["~", ":a", "-", "_.~:-", "a".repeat(100)]) {
+  Deno.test(`readPushConfig() takes the id ${id}`, () => {
+    deepStrictEqual(readRequest({ url, id }, readPushConfig), { url, id });
+  });
+}
+
 const urlForm = "must be an absolute http or https URL without a user, spaces or backslashes";
 const plain = "must be plain ASCII without line breaks, and without spaces around it";
 const scheme = "must be the name of an HTTP authentication scheme, such as Bearer";

@@ -34,8 +34,8 @@ export interface SessionPoolOptions {
   readonly idleMs?: number;
   /** The most a session may take to open; 60 s. */
   readonly openMs?: number;
-  /** Open sessions of one caller; 100. 0: no limit. */
-  readonly callerSessionsMax?: number;
+  /** Open sessions of one caller, asked when it opens one; 100. `Infinity`: no limit. */
+  readonly callerSessionsMax?: (caller: string) => number;
   readonly counters?: Pick<Counters, "add">;
   /** Characters of conversations that all idle sessions together may have in memory; 64 Mi. */
   readonly idleCharsMax?: number;
@@ -260,8 +260,7 @@ export class SessionPool implements AsyncDisposable {
 
   /** Closes the longest idle sessions of a caller that has as many as it may; never one in a turn. */
   #makeRoom(caller: string): void {
-    const max = this.#options.callerSessionsMax ?? 100;
-    if (max === 0) return;
+    const max = this.#options.callerSessionsMax?.(caller) ?? 100;
     for (const slot of longestIdleOf(this.#slots.values(), caller, max - 1)) this.#close(slot, slot.session);
   }
 

@@ -241,7 +241,7 @@ Deno.test("SessionPool closes the longest idle session of a caller over its cap 
       yield { kind: "end", outcome: { kind: "answered", text: "x", truncated: false } };
     },
   });
-  await using setting = await makePool({ engine, callerSessionsMax: 3 });
+  await using setting = await makePool({ engine, callerSessionsMax: () => 3 });
   const { clock, play } = setting;
   const turning = play("wait", { scope: "s1" });
   await clock.settle();

@@ -16,11 +16,11 @@ const rows: readonly [string, string | undefined, string][] = [
   ["an entry", JSON.stringify([ann]), "active"],
   ["an entry whose time is to come", JSON.stringify([{ ...ann, expires: "2026-10-08T12:00:00.001Z" }]), "active"],
   ["an entry whose time is over", JSON.stringify([{ ...ann, expires: "2026-10-08T12:00:00Z" }]), "expired"],
-  ["a bad entry", JSON.stringify([{ ...ann, access: "all" }]), "active"],
+  ["a bad entry", JSON.stringify([{ ...ann, access: "all" }]), "unknown"],
   ["entries of others", JSON.stringify([{ name: "bob", key: "k" }]), "removed"],
   ["no entries", "[]", "removed"],
-  ["half a file", '[{"name": "bo', "active"],
-  ["no file", undefined, "active"],
+  ["half a file", '[{"name": "bo', "unknown"],
+  ["no file", undefined, "unknown"],
 ];
 
 for (const [what, text, expected] of rows) {

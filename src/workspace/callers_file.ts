@@ -33,7 +33,7 @@ export interface PreviousKey {
   readonly until: TimeMs;
 }
 
-/** A caller's own limits; what is absent is the setting's. 0 means none. */
+/** A caller's own limits as its entry has them; what is absent is the setting's, and 0 means none: `limitOf`. */
 export interface CallerLimits {
   readonly requestsPerMinute?: number;
   readonly readsPerMinute?: number;
@@ -114,14 +114,8 @@ export function parseCallers(content: FileContent, path: string): CallersRead {
 }
 
 /** What an entry asks for and this version does not do yet: better said than silently passed over. */
-function notEnforced({ name, limits, network, mayDelegate }: Caller, path: string): string[] {
-  const asked = [
-    ...Object.keys(limits).map((limit) => `limits.${limit}`),
-    ...(network ? ["network"] : []),
-    ...(mayDelegate ? ["mayDelegate"] : []),
-  ];
-  if (asked.length === 0) return [];
-  return [`Entry "${name}" of ${path} sets ${asked.join(", ")}, which this version does not act on yet`];
+function notEnforced({ name, mayDelegate }: Caller, path: string): string[] {
+  return mayDelegate ? [`Entry "${name}" of ${path} sets mayDelegate, which this version does not act on yet`] : [];
 }
 
 /** Reads one entry; `why` says what is wrong with a bad one, without any of its values. */

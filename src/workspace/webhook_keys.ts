@@ -65,23 +65,23 @@ export class WebhookKeys {
   }
 
   /**
-   * The keys that pushes of a caller are signed with now, the newest first; none for who is in no entry, and none while the
+   * The keys that pushes of a caller are signed with now, the newest first; undefined for who is in no entry, and while the
    * secret cannot be read or made, which the log says once. Never rejects.
    */
-  async keysOf(caller: CallerName): Promise<readonly CryptoKey[]> {
+  async keysOf(caller: CallerName): Promise<readonly CryptoKey[] | undefined> {
     const { callers, clock } = this.#options;
     const entry = callers.read().callers.find((one) => one.caller === caller);
-    if (entry === undefined) return [];
+    if (entry === undefined) return undefined;
     try {
       const master = await this.#findMaster();
-      if (master === undefined) return [];
+      if (master === undefined) return undefined;
       const { current, previous } = sourcesOf(entry, clock.now());
       const names = [current, ...(previous ? [previous.name] : [])];
       return await Promise.all(names.map((name) => this.#key(master, name)));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#tell(why, why);
-      return [];
+      return undefined;
     }
   }
 
@@ -118,7 +118,7 @@ export class WebhookKeys {
     if (problem === this.#told) return;
     this.#told = problem;
     const file = this.#options.path;
-    logger.error("Cannot sign pushes with {file}: {why}; they go out unsigned; {cure}", { file, why, cure });
+    logger.error("Cannot sign pushes with {file}: {why}; they wait; {cure}", { file, why, cure });
   }
 }
 

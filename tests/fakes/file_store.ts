@@ -4,7 +4,8 @@ import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { Counters } from "@/counters.ts";
 import { systemRandom } from "@/random.ts";
-import { type FileTaskStore, type FileTaskStoreOptions, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
+import type { FileTaskStoreOptions } from "@/server/tasks/file_store_options.ts";
+import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_store.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 
@@ -45,7 +46,7 @@ export async function openFileStore(options: Partial<FileTaskStoreOptions> = {})
     random: systemRandom,
     counters,
     durability: "disk",
-    storedTasksMax: 10_000,
+    storedTasksMax: () => 10_000,
     freeBytesMin: 0,
     ...options,
   });

@@ -40,10 +40,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #records = new Map<TaskId, TaskRecord>();
   readonly #blobs = new Map<TaskId, Map<string, Uint8Array<ArrayBuffer>>>();
   readonly #index = new TaskIndex();
-  readonly #claims = new PushClaims({
-    index: this.#index,
-    read: (id) => Promise.resolve(this.#records.get(id)),
-  });
+  readonly #claims = new PushClaims(this.#index);
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
 
@@ -191,19 +188,27 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   duePushes(query: DuePushQuery): Promise<readonly DuePush[]> {
-    return this.#claims.take(query);
+    return Promise.resolve(this.#claims.take(query));
+  }
+
+  giveBackPush(taskId: TaskId, configId: string): void {
+    this.#claims.giveBack(taskId, configId);
   }
 
   nextPushAt(now: TimeMs): Promise<TimeMs | undefined> {
     return Promise.resolve(this.#claims.nextAt(now));
   }
 
-  webhooks(caller: CallerName): Promise<number> {
-    return Promise.resolve(this.#index.webhooks(caller));
+  webhooks(caller: CallerName): number {
+    return this.#index.webhooks(caller);
   }
 
-  withWebhooks(caller: CallerName): Promise<readonly TaskRecord[]> {
-    return Promise.resolve(this.#all(this.#index.withWebhooks(caller)));
+  withWebhooks(caller: CallerName): Promise<readonly TaskId[]> {
+    return Promise.resolve(this.#index.withWebhooks(caller));
+  }
+
+  callers(): Promise<readonly CallerName[]> {
+    return Promise.resolve(this.#index.callers);
   }
 
   /** How many follow a task now. */

@@ -6,6 +6,7 @@ import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { createTestRandom } from "@tests/fakes/test_random.ts";
 import { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
+import type { Random } from "@/random.ts";
 import { PushQueue, type PushQueueOptions, type PushReport, type Standing } from "@/server/push/push_queue.ts";
 import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import { newPush } from "@/server/tasks/push_lifecycle.ts";
@@ -40,7 +41,7 @@ export class PushFixture implements AsyncDisposable {
   readonly outbound: ScriptedOutbound;
   readonly #door: PushQueueOptions["outbound"];
   readonly counters = new Counters();
-  readonly random = createTestRandom();
+  readonly random: { -readonly [K in keyof Random]: Random[K] } = createTestRandom();
   readonly reports: PushReport[] = [];
   /** Absent: active. */
   readonly standings = new Map<CallerName, Standing>();

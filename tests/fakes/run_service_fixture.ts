@@ -10,7 +10,8 @@ import { Counters } from "@/counters.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { PartJson, StreamJson, TaskJson } from "@/protocol/task.ts";
 import type { Refused } from "@/server/tasks/refusal.ts";
-import { type RunLimits, RunService, type RunServiceOptions } from "@/server/runs/run_service.ts";
+import type { RunLimits } from "@/server/runs/run_limits.ts";
+import { RunService, type RunServiceOptions } from "@/server/runs/run_service.ts";
 import type { Accepted, Submission } from "@/server/runs/submission.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
@@ -101,6 +102,8 @@ export const defaultLimits: RunLimits = {
   inputMs: 30 * 24 * 60 * 60 * 1000,
   keepMs: 30 * 24 * 60 * 60 * 1000,
   fileBytesMax: 1024 * 1024,
+  turnsPerContextMax: 60,
+  delegatedTurnsMax: 20,
 };
 
 /** Makes a service; its first sweep, over nothing, is done. */

@@ -3,7 +3,7 @@ import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { readReply, type WireReply } from "@tests/fakes/wire_reply.ts";
 import { type Binding, wireRequest } from "@tests/fakes/wire_request.ts";
-import { openPeer, type Peer } from "@/app.ts";
+import { openPeer, type Peer, type PeerOptions } from "@/app.ts";
 import { readConfig } from "@/config.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import type { Method } from "@/protocol/request_types.ts";
@@ -61,20 +61,24 @@ export interface TestPeerOptions {
   readonly flags?: Readonly<Record<string, string>>;
   /** It has a socket, too, on a port that is free. */
   readonly listens?: boolean;
+  readonly clock?: TestClock;
+  /** Absent: the real one. */
+  readonly outbound?: PeerOptions["outbound"];
 }
 
 /** Opens and starts a peer over a new folder with two callers. */
-export async function startPeer({ flags, listens = false }: TestPeerOptions = {}): Promise<TestPeer> {
+export async function startPeer(
+  { flags, listens = false, clock = createTestClock(), outbound }: TestPeerOptions = {},
+): Promise<TestPeer> {
   const temp = await makeTempFolder();
   const paths = workspacePaths(temp.path);
-  const clock = createTestClock();
   const disk = createFaultyDisk(createDisk(systemClock), clock);
   const read = readConfig({ flags: { "min-free-bytes": "0", ...flags } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const shown: Activity[] = [];
   const lost: string[] = [];
   const peer = await openPeer({
-    ...{ clock, disk, config: read.config, random: systemRandom, pid: 4711 },
+    ...{ clock, disk, config: read.config, random: systemRandom, pid: 4711, outbound },
     workspaces: [{ name: "home", folder: temp.path }],
     openEngine: () => createFauxEngine({ clock }),
     onActivity: (_, activity) => void shown.push(activity),

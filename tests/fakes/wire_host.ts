@@ -31,7 +31,9 @@ export interface WireCallOptions extends Omit<WireRequestOptions, "key"> {
 
 export type WireHostOptions =
   & TestHostOptions
-  & Partial<Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "guard" | "workspaces" | "notReady">>
+  & Partial<
+    Pick<HttpAppOptions, "waitMs" | "strictVersion" | "bodyBytesMax" | "rates" | "guard" | "workspaces" | "notReady">
+  >
   & Pick<HttpAppOptions, "capabilities" | "operations">
   & {
     /** Stands around the store, as the operations see it. */
@@ -48,7 +50,7 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
   await writeCallers(Object.entries(keys).map(([name, key]) => ({ name, key })));
   const guard = options.guard ?? { hostname: "127.0.0.1", publicUrl: undefined };
   const cards = createCards({
-    settings: { name: "Volcanic assistant", description: "Generic." },
+    settings: { name: "Volcanic assistant", description: "Generic.", capabilities: options.capabilities },
     publicUrl: guard.publicUrl,
     trustedProxies: [],
     clock,
@@ -66,6 +68,7 @@ export async function startWireHost(options: WireHostOptions = {}): Promise<Wire
     workspaces: [served, ...options.workspaces ?? []],
     guard,
     bodyBytesMax: options.bodyBytesMax ?? 32 * 1024 * 1024,
+    rates: options.rates ?? { requestsPerMinute: Infinity, readsPerMinute: Infinity },
     strictVersion: options.strictVersion ?? false,
     waitMs: options.waitMs ?? Infinity,
     clock,

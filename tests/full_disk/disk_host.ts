@@ -48,7 +48,9 @@ export async function openDiskHost(
   workspace: string,
   options: { engine: Engine; flags?: Record<string, string>; counters?: Counters; clock?: Clock },
 ): Promise<Host> {
-  const read = readConfig({ flags: { "min-free-bytes": "0", "concurrent-runs": "0", ...options.flags } });
+  const read = readConfig({
+    flags: { "min-free-bytes": "0", "concurrent-runs": "0", "turns-per-context": "0", ...options.flags },
+  });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const { engine, counters = new Counters(), clock = systemClock } = options;
   const given = { workspace, config: read.config, disk: createDisk(clock), random: systemRandom, pid: Deno.pid };

@@ -159,7 +159,7 @@ interface TrialParts {
 }
 
 async function open(workspace: string, disk: FaultyDisk, clock: TestClock): Promise<Host> {
-  const read = readConfig({ flags: { "min-free-bytes": "0", "concurrent-runs": "4" } });
+  const read = readConfig({ flags: { "min-free-bytes": "0", "concurrent-runs": "4", "turns-per-context": "0" } });
   if (read.kind === "problems") throw new Error(read.problems.join("\n"));
   const engine = createFauxEngine({ clock });
   const given = { workspace, config: read.config, random: systemRandom, pid: Deno.pid, counters: new Counters() };

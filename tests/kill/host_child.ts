@@ -40,6 +40,8 @@ async function open(): Promise<Host> {
   const read = readConfig({
     flags: {
       "concurrent-runs": "6",
+      "turns-per-context": "0",
+      "delegated-turns-in-row": "0",
       "keep-for": `${job.keepMs / 1000}s`,
       "notices-per-hour": "0",
       "min-free-bytes": "1MiB",

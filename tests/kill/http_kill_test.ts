@@ -77,7 +77,8 @@ class HttpKillTrial {
       problems.push(...this.#acknowledged.take(line, Date.now()));
     };
     this.#acknowledged.starts(Date.now());
-    const flags = ["--concurrent-runs", "4", "--keep-for", `${keepMs / 1000}s`, "--log-level", "error"];
+    const noRates = ["--requests-per-minute", "0", "--reads-per-minute", "0", "--turns-per-context", "0"];
+    const flags = [...noRates, "--concurrent-runs", "4", "--keep-for", `${keepMs / 1000}s`, "--log-level", "error"];
     const began = systemClock.elapsed();
     await using serve = startServe(this.#workspace, ...flags);
     const again = this.#acknowledged.takeSent().slice(-8);

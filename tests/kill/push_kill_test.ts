@@ -105,6 +105,7 @@ class PushKillTrial implements AsyncDisposable {
     const serve = startServe(this.#workspace, ...[
       ...["--ca-file", fileURLToPath(caFile), "--outbound-allow", receiverAddress, "--log-level", "error"],
       ...["--concurrent-runs", "8", "--pushes-per-minute", "0", "--active-webhooks", "0"],
+      ...["--requests-per-minute", "0", "--reads-per-minute", "0", "--turns-per-context", "0"],
     ]);
     this.#address = await serve.address;
     return serve;

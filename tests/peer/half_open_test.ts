@@ -33,7 +33,7 @@ Deno.test(`others are served while ${connections} connections are half open, and
   const { a2a, callersFile } = workspacePaths(temp.path);
   await Deno.mkdir(a2a, { recursive: true });
   await Deno.writeTextFile(callersFile, JSON.stringify([{ name: "bot", key }]));
-  await using serve = startServe(temp.path, "--log-level", "error");
+  await using serve = startServe(temp.path, "--log-level", "error", "--requests-per-minute", "0");
   const address = await serve.address;
   await sendAndRead(address, "JSONRPC", "before");
   const memoryBefore = await residentKb(serve);

@@ -12,6 +12,7 @@ export const pushRequirements: readonly Promised[] = [
   ["SM6 retry", "A failure is tried again after a growing, spread delay, at least as long as Retry-After asks"],
   ["SM6 gave-up", "A webhook that failed for a day, or that the guard refused five times in a row, is given up"],
   ["SM6 restart", "What was owed before a start is spread over 30 s"],
+  ["SM6 clock-set-back", "A clock that is set back holds up no push for longer than a retry"],
   ["SM6 body", "A push is the whole task with the status it is about and its number"],
   ["SM6 superseded", "An older status carries no artifacts and says so"],
   ["SM6 webhook-id", "A push keeps its id over retries"],

@@ -18,7 +18,7 @@ export const wireRequirements: readonly Promised[] = [
     "§5.1 list-tasks",
     "ListTasks gives the caller's own, newest first, in pages, filtered, artifacts only when asked for",
   ],
-  ["§5.1 pushes-off", "Every method about pushes, and a send with a webhook, says that they are not supported"],
+  ["§5.1 pushes-off", "Where the card has no pushes, every method about them, and a send with a webhook, says so"],
   ["§5.1 both-spellings-of-a-route", "SubscribeToTask is GET and POST, the caller's card is at two paths"],
   ["§5.1 empty-bodies", "A body that may be empty may be absent, null or an empty object"],
   ["§5.1 media-types", "JSON-RPC answers application/json, HTTP+JSON what the request names"],

@@ -4,7 +4,6 @@ import {
   type A2AError,
   isJsonRpcError,
   isRestError,
-  PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
   TaskNotFoundError,
@@ -50,20 +49,23 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a webhook [§5.1 sdk-errors, §5.1 pushes-off]",
-    ...{ error: PushNotificationNotSupportedError, code: -32003, http: 400, message: /not supported/ },
-    calls: ({ client }) => {
-      const taskPushNotificationConfig: TaskPushNotificationConfig = {
-        ...{ tenant: "", id: "p", taskId: unknownId, url: "https://example.com/hook", token: "" },
-        authentication: undefined,
-      };
-      const one = { tenant: "", taskId: unknownId, id: "p" };
-      const { transport } = client; // the client itself looks at the card, and asks nobody
+    name: "a webhook of an unknown task [§5.1 sdk-errors, §5.2 not-found-alike]",
+    ...{ error: TaskNotFoundError, code: -32001, http: 404, message: /^Task not found$/ },
+    calls: ({ client }) => webhookCalls(client, unknownId),
+  },
+  {
+    name: "a webhook of another caller's task [§5.1 sdk-errors, §5.2 not-found-alike]",
+    ...{ error: TaskNotFoundError, code: -32001, http: 404, message: /^Task not found$/ },
+    calls: async ({ client, bob }) => webhookCalls(bob, (await taskOf(client.sendMessage(said("ask: Which?")))).id),
+  },
+  {
+    name: "a webhook that leads inside [§5.1 sdk-errors, §5.7 url-judged]",
+    ...{ error: RequestMalformedError, code: -32602, http: 400, message: /url is refused: it cannot be reached/ },
+    calls: async ({ client }) => {
+      const { id: taskId } = await taskOf(client.sendMessage(said("hi")));
+      const taskPushNotificationConfig = webhook(taskId, "https://127.0.0.1/hook");
       return [
-        () => transport.createTaskPushNotificationConfig(taskPushNotificationConfig),
-        () => transport.getTaskPushNotificationConfig(one),
-        () => transport.listTaskPushNotificationConfig({ tenant: "", taskId: unknownId, pageSize: 0, pageToken: "" }),
-        () => transport.deleteTaskPushNotificationConfig(one),
+        () => client.createTaskPushNotificationConfig(taskPushNotificationConfig),
         () => client.sendMessage(said("hi", { configuration: { taskPushNotificationConfig } })),
       ];
     },
@@ -135,6 +137,20 @@ for (const binding of bindings) {
   });
 }
 
+function webhook(taskId: string, url: string): TaskPushNotificationConfig {
+  return { tenant: "", id: "p", taskId, url, token: "", authentication: undefined };
+}
+
+function webhookCalls(client: SdkSetting["client"], taskId: string): Calls {
+  const one = { tenant: "", taskId, id: "p" };
+  return [
+    () => client.createTaskPushNotificationConfig(webhook(taskId, "https://example.com/hook")),
+    () => client.getTaskPushNotificationConfig(one),
+    () => client.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 0, pageToken: "" }),
+    () => client.deleteTaskPushNotificationConfig(one),
+  ];
+}
+
 function allOfTask(client: SdkSetting["client"], id: string): Calls {
   return [
     () => client.getTask({ tenant: "", id }),
@@ -169,5 +185,6 @@ async function nothingLeft({ client }: SdkSetting): Promise<void> {
   const everything = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
   const { tasks } = await client.listTasks({ ...everything, pageSize: 100 });
   const states = tasks.map(stateOf).sort();
-  deepStrictEqual(states, ["completed", "completed", "input-required", "input-required", "working"]);
+  const waiting = Array(3).fill("input-required");
+  deepStrictEqual(states, ["completed", "completed", "completed", ...waiting, "working"]);
 }

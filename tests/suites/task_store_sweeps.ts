@@ -11,7 +11,7 @@ const numbers = (records: readonly TaskRecord[]) => records.map(({ task }) => pa
 
 async function due(store: TaskStore, now: number, limit = 99): Promise<string[]> {
   const found = await store.duePushes({ now: at(now), limit, leaseMs });
-  return found.map(({ record, configId }) => `${numbers([record])[0]} ${configId}`);
+  return found.map(({ taskId, configId }) => `${parseInt(taskId.slice(-12), 16)} ${configId}`);
 }
 
 async function commit(store: TaskStore, next: TaskRecord): Promise<TaskRecord> {

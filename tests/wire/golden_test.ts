@@ -29,7 +29,12 @@ const rows: readonly { readonly file: string; readonly shows: string }[] = [
   { file: "cancel", shows: "CancelTask [§5.5 cancel-idempotent]" },
   { file: "history", shows: "historyLength [§5.1 history-length]" },
   { file: "list", shows: "ListTasks [§5.1 list-tasks]" },
-  { file: "push", shows: "no pushes yet [§5.1 pushes-off]" },
+  { file: "push", shows: "webhooks [§5.7 config-methods, §5.7 inline, §5.7 secrets-unseen, SM6 readable, case 32]" },
+  {
+    file: "push_refused",
+    shows: "webhooks that are refused [§5.7 url-judged, §5.7 no-cr-lf, case 28, case 31, case 32]",
+  },
+  { file: "push_many", shows: "too many webhooks [§5.7 webhooks-a-task, case 32]" },
   {
     file: "files",
     shows: "files in every form [§5.6 parts-in-order, §5.6 base64, §5.6 data-urls, §5.6 uploads-not-sent-back]",
@@ -42,8 +47,9 @@ const rows: readonly { readonly file: string; readonly shows: string }[] = [
   { file: "card", shows: "the caller's card [§5.1 equal-bindings]" },
 ];
 
-/** The only URL that answers. */
+/** The only URLs that answer. */
 const fileUrl = "https://files.example.com/numbers";
+const hookUrl = "https://hooks.example.com/a";
 
 for (const { file, shows } of rows) {
   Deno.test(`both bindings answer as in ${file}.golden: ${shows}`, async () => {
@@ -52,6 +58,7 @@ for (const { file, shows } of rows) {
     const golden = parseGolden(text);
     const [rpc, rest] = [await play(golden, "JSONRPC"), await play(golden, "HTTP+JSON")];
     deepStrictEqual(rpc, rest);
+    deepStrictEqual(rpc.filter((reply) => reply.includes("SECRET")), []); // what a file calls so is a webhook's
     const played = formatGolden(golden, rpc);
     if (Deno.env.get("A2A_TEST_GOLDEN") === "write") return await Deno.writeTextFile(path, played);
     strictEqual(played, text);
@@ -69,6 +76,7 @@ async function play({ flags, steps }: Golden, binding: Binding): Promise<string[
   const clock = createTestClock();
   const outbound = createScriptedOutbound(clock);
   outbound.answer(fileUrl, { headers: { "content-type": "text/csv; charset=utf-8" }, body: "1,2,3" });
+  outbound.answer(hookUrl, { status: 204 });
   const waits = wait !== undefined && { waitMs: Number(wait) * 1000 };
   await using host = await startWireHost({ flags: others, clock, outbound, ...waits });
   const names = new Placeholders();

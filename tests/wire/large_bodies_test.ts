@@ -67,23 +67,23 @@ Deno.test("a blocking send of a large body gives its room back before it is answ
   await using host = await startWireHost();
   const raw = new Uint8Array(9 * mib).toBase64();
   const parts = [{ text: "wait: 10s" }, { raw }, { raw }];
-  const send = (messageId: string) =>
+  const send = (as: "alice" | "bob") =>
     host.call("JSONRPC", "SendMessage", {
-      message: { messageId, role: "ROLE_USER", parts },
+      message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts },
       configuration: { historyLength: 0 },
-    });
-  const stored = async (count: number) => {
+    }, { as });
+  const stored = async (as: "alice" | "bob", count: number) => {
     for (let total = 0, tries = 0; total < count && tries < 500; tries++) {
-      const listed = await host.call("JSONRPC", "ListTasks", { historyLength: 0 });
+      const listed = await host.call("HTTP+JSON", "ListTasks", { historyLength: 0 }, { as });
       ok(listed.kind === "result");
       total = (listed.result as { totalSize: number }).totalSize;
       for (let n = 0; n < 5; n++) await host.clock.settle();
     }
   };
-  const sent = [send("m1"), send("m2")];
-  await stored(2);
-  sent.push(send("m3")); // with the two before it over 64 MiB
-  await Promise.race([stored(3), sent[2]]);
+  const sent = [send("alice"), send("bob")];
+  await Promise.all([stored("alice", 1), stored("bob", 1)]);
+  sent.push(send("alice")); // with the two before it over 64 MiB, with alice's over her half
+  await Promise.race([stored("alice", 2), sent[2]]);
   await host.clock.advance(10_000);
   for (const { kind } of await Promise.all(sent)) strictEqual(kind, "result");
 });

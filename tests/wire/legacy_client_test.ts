@@ -150,16 +150,43 @@ Deno.test("a client of 0.3 that polls is answered at once, on both transports [�
   }
 });
 
-Deno.test("a client of 0.3 is told that webhooks are not supported, on both transports [§5.8 legacy-client]", async () => {
+Deno.test("a client of 0.3 sets, reads, lists and deletes webhooks, on both transports [§5.8 legacy-client, §5.7 config-methods]", async () => {
   await using setting = await startSetting();
-  const pushNotificationConfig = { id: "p", url: "https://e/hook" };
   for (const transport of [setting.rpc, setting.rest]) {
-    const set = transport.setTaskPushNotificationConfig({ taskId: unknownId, pushNotificationConfig });
-    await rejects(set, { name: "PushNotificationNotSupportedError" });
+    const { id } = taskOf(await transport.sendMessage({ ...said("ask: Which?"), configuration: { blocking: true } }));
+    const url = "https://hooks.example.com/a";
+    const authentication = { schemes: ["Bearer"], credentials: "SECRET-credentials" };
+    const pushNotificationConfig = { id: "p", url, token: "SECRET-token", authentication };
+    const set = await transport.setTaskPushNotificationConfig({ taskId: id, pushNotificationConfig });
+    const one = { id, pushNotificationConfigId: "p" };
+    const read = await transport.getTaskPushNotificationConfig(one);
+    const [listed, ...more] = await transport.listTaskPushNotificationConfig({ id });
+    deepStrictEqual(more, []);
+    for (const shown of [set, read, listed!]) {
+      strictEqual(shown.taskId, id);
+      const { authentication, token, ...rest } = shown.pushNotificationConfig;
+      deepStrictEqual(rest, { id: "p", url });
+      deepStrictEqual([authentication?.schemes, authentication?.credentials || undefined], [["Bearer"], undefined]);
+      strictEqual(token || undefined, undefined);
+    }
+    await transport.deleteTaskPushNotificationConfig(one);
+    await rejects(transport.getTaskPushNotificationConfig(one), TaskNotFoundError);
+    deepStrictEqual(await transport.listTaskPushNotificationConfig({ id }), []);
+  }
+});
+
+Deno.test("a client of 0.3 is told what is wrong with a webhook, on both transports [§5.8 legacy-client, §5.7 url-judged]", async () => {
+  await using setting = await startSetting();
+  for (const transport of [setting.rpc, setting.rest]) {
+    const pushNotificationConfig = { id: "p", url: "https://10.0.0.1/hook" };
+    const unknown = transport.setTaskPushNotificationConfig({ taskId: unknownId, pushNotificationConfig });
+    await rejects(unknown, TaskNotFoundError);
+    await rejects(transport.listTaskPushNotificationConfig({ id: unknownId }), TaskNotFoundError);
     const one = { id: unknownId, pushNotificationConfigId: "p" };
-    await rejects(transport.getTaskPushNotificationConfig(one), { name: "PushNotificationNotSupportedError" });
-    await rejects(transport.deleteTaskPushNotificationConfig(one), { name: "PushNotificationNotSupportedError" });
-    const list = transport.listTaskPushNotificationConfig({ id: unknownId });
-    await rejects(list, { name: "PushNotificationNotSupportedError" });
+    await rejects(transport.getTaskPushNotificationConfig(one), TaskNotFoundError);
+    await rejects(transport.deleteTaskPushNotificationConfig(one), TaskNotFoundError);
+    const { id } = taskOf(await transport.sendMessage({ ...said("hello"), configuration: { blocking: true } }));
+    const refused = transport.setTaskPushNotificationConfig({ taskId: id, pushNotificationConfig });
+    await rejects(refused, /pushNotificationConfig\.url is refused: it cannot be reached or is not allowed/);
   }
 });

@@ -2,7 +2,6 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { keys, startWireHost, type WireHost } from "@tests/fakes/wire_host.ts";
 import { eventsOf } from "@tests/fakes/wire_reply.ts";
 import { origin } from "@tests/fakes/wire_request.ts";
-import { legacyMethods } from "@/protocol/methods.ts";
 
 // deno-lint-ignore no-explicit-any -- the JSON of another version, as it came
 type Json = any;
@@ -166,16 +165,6 @@ Deno.test("the extended card comes in 0.3, with the address where it is spoken [
   ]);
 });
 
-const pushes = ["set", "get", "list", "delete"].map((name) => `tasks/pushNotificationConfig/${name}`);
-
-Deno.test("webhooks are not supported yet, and say so in 0.3 [§5.8 legacy-methods]", async () => {
-  await using host = await startWireHost();
-  ok(pushes.every((method) => legacyMethods.has(method)));
-  const ids = { id: unknownId, taskId: unknownId, pushNotificationConfigId: "p" };
-  const params = { ...ids, pushNotificationConfig: { url: "https://e/hook" } };
-  for (const method of pushes) strictEqual((await call(host, method, params)).error.code, -32003);
-});
-
 const errors: readonly { name: string; method: string; params: unknown; code: number; field?: string }[] = [
   { name: "an unknown task", method: "tasks/get", params: { id: unknownId }, code: -32001 },
   { name: "an id that is none of ours", method: "tasks/resubscribe", params: { id: "../x" }, code: -32001 },
@@ -262,5 +251,5 @@ Deno.test("errors of 0.3 over HTTP+JSON have the code of JSON-RPC at the top [§
   deepStrictEqual(await refused(["GET", `tasks/${unknownId}`]), [404, -32001]);
   deepStrictEqual(await refused(["POST", "message:send"], {}), [400, -32602]);
   deepStrictEqual(await refused(["GET", "tasks"]), [404, -32000]);
-  deepStrictEqual(await refused(["GET", `tasks/${unknownId}/pushNotificationConfigs`]), [400, -32003]);
+  deepStrictEqual(await refused(["GET", `tasks/${unknownId}/pushNotificationConfigs`]), [404, -32001]);
 });

@@ -2,10 +2,12 @@ import { z } from "zod";
 import type { Program, ProgramEnd, SessionPrograms } from "@/engine/programs.ts";
 import { unlessAborted } from "@/time/unless_aborted.ts";
 import { type ModelTool, refusedOutcome, type ToolOutcome } from "./model_tool.ts";
-import { ProgramOutput } from "./output_text.ts";
+import { outputBytesMax, ProgramOutput } from "./output_text.ts";
 
 const defaultSeconds = 120;
 const secondsMax = 3600;
+/** Room for what is said of the output: it must not be what is cut. */
+const marksBytes = 256;
 
 const bashInput = z.object({
   command: z.string().min(1).describe("What bash runs"),
@@ -39,7 +41,7 @@ async function runBash(
   }, signal);
   if (started.kind === "refused") return refusedOutcome(started.why);
   await using program = started;
-  const output = new ProgramOutput();
+  const output = new ProgramOutput(outputBytesMax - marksBytes);
   const reading = Promise.all([
     gather(program.stdout, output),
     gather(program.stderr, output),

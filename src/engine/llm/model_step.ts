@@ -106,6 +106,7 @@ async function* readReply(
     ...{ model, tools, messages: [...messages], maxRetries: 0, abortSignal: stopped },
     instructions,
     providerOptions,
+    maxOutputTokens: isAnthropic(model) ? anthropicOutputTokens : undefined,
     onError: ({ error }) => {
       reply.error = error;
     },
@@ -166,11 +167,18 @@ function countOf({ inputTokens = 0, outputTokens = 0 }: LanguageModelUsage): Tok
   return { inputTokens, outputTokens };
 }
 
+/** Anthropic must be told one, and models that the SDK does not know would get 4,096; others know better themselves. */
+const anthropicOutputTokens = 32_000;
+
 /** Anthropic caches what comes again when it is asked to; OpenAI keeps nothing when it is asked not to. */
 const providerOptions = {
   anthropic: { cacheControl: { type: "ephemeral" } },
   openai: { store: false },
 } as const;
+
+function isAnthropic(model: LanguageModel): boolean {
+  return typeof model !== "string" && model.provider.startsWith("anthropic");
+}
 
 function silenceMessage(silenceMs: number): string {
   const seconds = Math.round(silenceMs / 1000);

@@ -83,6 +83,7 @@ async function loadModel(
   key: ModelKey | undefined,
 ): Promise<LanguageModel> {
   const { provider, id } = reference;
+  globalThis.AI_SDK_LOG_WARNINGS = false; // it would write to the terminal
   const settings = { ...door, apiKey: key?.reveal(), baseURL: baseUrl?.href.replace(/\/$/, "") };
   switch (provider) {
     case "anthropic":

@@ -18,7 +18,7 @@ export class ProgramOutput {
   readonly #tail: Uint8Array;
   #bytes = 0;
 
-  constructor(bytesMax: number = outputBytesMax) {
+  constructor(bytesMax: number) {
     this.#head = new Uint8Array(bytesMax >> 1);
     this.#tail = new Uint8Array(bytesMax - (bytesMax >> 1));
   }

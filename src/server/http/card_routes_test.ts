@@ -42,6 +42,7 @@ async function makeDoor(options: Partial<CardsOptions> & { readonly callers?: un
     }],
     guard: { hostname: "127.0.0.1", publicUrl: options.publicUrl },
     bodyBytesMax: 1024,
+    rates: { requestsPerMinute: Infinity, readsPerMinute: Infinity },
     strictVersion: false,
     waitMs: Infinity,
     clock,

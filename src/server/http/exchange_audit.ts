@@ -4,7 +4,7 @@ import type { TaskJson } from "@/protocol/task.ts";
 import type { Clock } from "@/time/clock.ts";
 import type { AuditEntry, AuditFile } from "@/workspace/audit_file.ts";
 import { refusalOf } from "./answers.ts";
-import { RefusedPeers } from "./refused_peers.ts";
+import { RefusalLines } from "./refusal_lines.ts";
 
 /** Where lines go. */
 export type AuditLines = Pick<AuditFile, "append">;
@@ -15,18 +15,21 @@ const audited: ReadonlySet<string> = new Set<Method>(["SendMessage", "SendStream
 /**
  * Writes the audit lines of exchanges: one for each send, each cancel and each refusal, when it is over (data-model.md 8).
  *
- * A request without a valid key belongs to no workspace, so all of them are told, at most ten times a minute and peer.
+ * A request without a valid key belongs to no workspace, so all of them are told, at most ten times a minute and peer. A
+ * caller that is told to slow down gets as many lines a minute.
  */
 export class ExchangeAudit {
   readonly #all: readonly AuditLines[];
   readonly #clock: Clock;
-  readonly #peers: RefusedPeers;
+  readonly #peers: RefusalLines;
+  /** Of the callers of each workspace, by its audit. */
+  readonly #callers = new Map<AuditLines, RefusalLines>();
 
   /** `all`: the audits of all workspaces. */
   constructor({ all, clock }: { readonly all: readonly AuditLines[]; readonly clock: Clock }) {
     this.#all = all;
     this.#clock = clock;
-    this.#peers = new RefusedPeers({ clock });
+    this.#peers = new RefusalLines({ clock });
   }
 
   /** An exchange that begins now. */
@@ -35,14 +38,27 @@ export class ExchangeAudit {
     const began = this.#clock.elapsed();
     return new Exchange({ binding, peer, ...(version !== undefined && { version }) }, (lines, entry) => {
       const whole = { ...entry, ms: Math.round(this.#clock.elapsed() - began) };
-      if (lines !== undefined) return lines.append(whole);
-      for (const count of this.#peers.counted()) this.#tellAll({ ...count, op: "refusals", ms: 0, binding });
+      if (lines !== undefined) return this.#tell(lines, whole);
+      for (const { name, count } of this.#peers.counted()) {
+        this.#tellAll({ ...refusals, binding, caller: null, peer: name, count, outcome: "UNAUTHENTICATED" });
+      }
       if (this.#peers.isWorthALine(peer)) this.#tellAll(whole);
     });
   }
 
-  #tellAll(entry: Omit<AuditEntry, "caller" | "in" | "out"> & Partial<AuditEntry>): void {
-    for (const lines of this.#all) lines.append({ caller: null, in: 0, out: 0, ...entry });
+  #tell(lines: AuditLines, entry: AuditEntry): void {
+    const { caller, binding, outcome } = entry;
+    if (outcome !== "TOO_MANY_REQUESTS" || caller === null) return lines.append(entry);
+    const callers = this.#callers.get(lines) ?? new RefusalLines({ clock: this.#clock });
+    this.#callers.set(lines, callers);
+    for (const { name, count } of callers.counted()) {
+      lines.append({ ...refusals, binding, caller: name, count, outcome });
+    }
+    if (callers.isWorthALine(caller)) lines.append(entry);
+  }
+
+  #tellAll(entry: AuditEntry): void {
+    for (const lines of this.#all) lines.append(entry);
   }
 }
 
@@ -101,6 +117,8 @@ export class Exchange {
     return answer;
   }
 }
+
+const refusals = { op: "refusals", ms: 0, in: 0, out: 0 } as const;
 
 const nowhere: AuditLines = { append: () => {} };
 

@@ -18,6 +18,7 @@ import { answerJsonRpc } from "./json_rpc_route.ts";
 import { OpenStreams } from "./open_streams.ts";
 import { type GuardOptions, guardRequest, isLoopbackAddress, refuseOddHost } from "./request_guard.ts";
 import { ourCapabilities } from "./agent_card.ts";
+import { askingName, type RequestLimits, RequestRates } from "./request_rates.ts";
 import { answerRest, answerType, matchRest } from "./rest_routes.ts";
 import type { RouteOptions, UnreadCall } from "./route_options.ts";
 import { announceExtensions, capabilityError } from "./served_capabilities.ts";
@@ -40,6 +41,7 @@ export interface HttpAppOptions {
   readonly workspaces: readonly ServedWorkspace[];
   readonly guard: GuardOptions;
   readonly bodyBytesMax: number;
+  readonly rates: RequestLimits;
   readonly strictVersion: boolean;
   readonly waitMs: number;
   readonly clock: Clock;
@@ -105,10 +107,11 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: Connect
   return app;
 }
 
-/** Every request to the two bindings, in the order of its checks: address, origin, key, type, size, and then what it says. */
+/** Every request to the two bindings, in the order of its checks: address, origin, key, rate, type, size, and then what it says. */
 class Door {
   readonly #options: HttpAppOptions;
   readonly #auth: CallerAuth<ServedWorkspace>;
+  readonly #rates: RequestRates;
   readonly #bodies: BodyReader;
   readonly #audit: ExchangeAudit;
   readonly #streams: OpenStreams;
@@ -120,6 +123,7 @@ class Door {
   constructor(options: HttpAppOptions) {
     this.#options = options;
     this.#auth = new CallerAuth(options);
+    this.#rates = new RequestRates({ ...options.rates, clock: options.clock });
     this.#bodies = new BodyReader({ bytesMax: options.bodyBytesMax, clock: options.clock });
     const { clock, strictVersion, workspaces } = options;
     this.#audit = new ExchangeAudit({ all: workspaces.flatMap(({ audit }) => audit ?? []), clock });
@@ -149,7 +153,7 @@ class Door {
   async #jsonRpc(request: Request, coming: Coming): Promise<Response> {
     const admitted = this.#admit(request, coming);
     if (admitted instanceof A2AError) return rpcErrorAnswer(admitted);
-    const answer = await this.#bodies.withBody(request, (bytes) => {
+    const answer = await this.#bodies.withBody({ request, caller: askingName(admitted) }, (bytes) => {
       coming.exchange.received(bytes.length);
       return answerJsonRpc(request, { bytes, ...this.#served(request, { ...coming, ...admitted }) });
     });
@@ -166,7 +170,7 @@ class Door {
     if (admitted instanceof A2AError) return restErrorAnswer(admitted, contentType);
     if (match.kind === "no route") return restErrorAnswer(new A2AError("ROUTE_NOT_FOUND"), contentType);
     if (match.kind === "wrong verb") return wrongVerb(match.allow);
-    const answer = await this.#bodies.withBody(request, (bytes) => {
+    const answer = await this.#bodies.withBody({ request, caller: askingName(admitted) }, (bytes) => {
       coming.exchange.received(bytes.length);
       return answerRest(request, { bytes, match, ...this.#served(request, { ...coming, ...admitted }) });
     });
@@ -188,6 +192,8 @@ class Door {
       return admitted;
     }
     exchange.admitted(admitted.caller.caller, admitted.workspace.audit);
+    const tooMany = this.#rates.refuseUnread(admitted);
+    if (tooMany !== undefined) return tooMany;
     const hasBody = request.body !== null && request.method !== "GET";
     if (hasBody && !isJsonContentType(request.headers.get("Content-Type"))) {
       return new A2AError("UNSUPPORTED_MEDIA_TYPE");
@@ -215,7 +221,7 @@ class Door {
     const { exchange, workspace } = admitted;
     exchange.asked(method, concernsOf(asked));
     const refused = capabilityError({ method, asked, headers: request.headers }, this.#capabilities) ??
-      this.#tooLate(method, request, admitted);
+      this.#tooLate(method, request, admitted) ?? this.#rates.refuse(method, admitted);
     if (refused !== undefined) return refused;
     const outcome = await this.#operations[method](asked, call);
     if (outcome instanceof A2AError) return outcome;

@@ -31,7 +31,8 @@ export async function answerJsonRpc(
   const { method } = asked;
   try {
     const outcome = await options.operate(method, asked.request, { ...call, version });
-    return outcome instanceof A2AError ? refuse(outcome) : await answered(outcome, { id, method, dialect, options });
+    if (outcome instanceof A2AError) return refuse(dialect.refusal(method, outcome));
+    return await answered(outcome, { id, method, dialect, options });
   } catch (error) {
     return refuse(internalError(method, error));
   }

@@ -88,7 +88,7 @@ export async function answerRest(
   if (parsed instanceof A2AError) return refuse(parsed);
   try {
     const outcome = await options.operate(method, parsed, { ...call, version });
-    if (outcome instanceof A2AError) return refuse(outcome);
+    if (outcome instanceof A2AError) return refuse(dialect.refusal(method, outcome));
     if (method !== "GetExtendedAgentCard" || outcome.kind !== "value") {
       return await answered(outcome, { method, contentType, dialect, options });
     }

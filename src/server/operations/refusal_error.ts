@@ -13,6 +13,8 @@ const reasons: Readonly<Record<RefusalReason, Reason>> = {
   "too large": "INVALID_PARAMS",
   "too many webhooks": "INVALID_PARAMS",
   "too many active webhooks": "INVALID_PARAMS",
+  "too many turns": "TOO_MANY_REQUESTS",
+  "too many delegated turns": "TOO_MANY_REQUESTS",
   "hop limit": "UNSUPPORTED_OPERATION",
   "storage full": "STORAGE_FULL",
   "shutting down": "SHUTTING_DOWN",

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, answered, sampleTask, started } from "@tests/fakes/sample_tasks.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
-import { pushBody, pushFileBytesMax, pushFilesBytesMax } from "./push_body.ts";
+import { pushBody, pushFileBytesMax, pushFilesBytesMax, pushTextCharsMax } from "./push_body.ts";
 
 const store = { openBlob: () => Promise.resolve(new Blob(["hello"]).stream()) };
 
@@ -64,6 +64,16 @@ Deno.test("pushBody() carries small files, and names those over 256 KiB, or over
     data: { "volcanic.omitted": { bytes: pushFileBytesMax + 1 } },
   });
   deepStrictEqual(parts.map(({ raw }: { raw?: string }) => raw !== undefined), [true, false, true, true, true, false]);
+});
+
+Deno.test("pushBody() carries 1 Mi characters of text, and names what is longer [SM6 body]", async () => {
+  const long = "é".repeat(pushTextCharsMax + 5); // spread over two parts
+  const { task } = await bodyOf(answered(working, long), 3);
+  const [first, second] = task.artifacts[0].parts;
+  deepStrictEqual([first.text.length, second.text, second.data], [
+    ...[pushTextCharsMax, undefined],
+    { "volcanic.omitted": { bytes: 10 } },
+  ]);
 });
 
 Deno.test("pushBody() writes a task of A2A 0.3 for a webhook of it [§5.7 legacy]", async () => {

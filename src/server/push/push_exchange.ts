@@ -28,8 +28,11 @@ export interface PushExchangeOptions {
   readonly store: Pick<TaskStore, "openBlob">;
   readonly outbound: Pick<Outbound, "guarded">;
   readonly clock: Clock;
-  /** The keys that pushes of a caller are signed with, the newest first; none: they are not signed. Never rejects. */
-  readonly keysOf: (caller: CallerName) => Promise<readonly CryptoKey[]>;
+  /**
+   * The keys that pushes of a caller are signed with, the newest first; undefined when they cannot be had now, and then nothing
+   * is sent: who verifies would have to refuse it. Never rejects.
+   */
+  readonly keysOf: (caller: CallerName) => Promise<readonly CryptoKey[] | undefined>;
 }
 
 /**
@@ -43,10 +46,12 @@ export async function sendPush(
   const { record, target, logged } = push;
   const { store, outbound, clock, signal } = options;
   const { caller } = record;
+  const keys = await options.keysOf(caller);
+  if (keys === undefined) return { kind: "failed", error: "NO_SIGNING_KEY", isRefusal: false, bytes: 0 };
   const body = await pushBody(record, logged, { store, version: target.version });
   const at = clock.now();
   const id = webhookId({ taskId: record.task.id, configId: target.id, seq: logged.seq });
-  const signed = await webhookHeaders({ id, at, body }, await options.keysOf(caller));
+  const signed = await webhookHeaders({ id, at, body }, keys);
   const headers = { ...ownHeaders(target), ...signed };
   try {
     // Whatever body it has is not read: how long it is, or how it is packed, makes the answer no worse.

@@ -36,7 +36,7 @@ const results: readonly [ScriptedAnswer, object][] = [
   }],
   [{ fail: "TLS_FAILED" }, { kind: "failed", error: "TLS_FAILED", isRefusal: false }],
   [{ fail: "ADDRESS_FORBIDDEN" }, { kind: "failed", error: "ADDRESS_FORBIDDEN", isRefusal: true }],
-  [{ fail: "REDIRECT_FORBIDDEN" }, { kind: "failed", error: "REDIRECT_FORBIDDEN", isRefusal: true }],
+  [{ fail: "REDIRECT_FORBIDDEN" }, { kind: "failed", error: "REDIRECT_FORBIDDEN", isRefusal: false }],
 ];
 
 for (const [answer, expected] of results) {

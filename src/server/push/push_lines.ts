@@ -7,7 +7,7 @@ export interface PushJob {
   readonly taskId: TaskId;
   readonly configId: string;
   readonly caller: CallerName;
-  /** Where it leads, with its port. */
+  /** Where it leads, without its port: many ports are one machine. */
   readonly host: string;
 }
 
@@ -21,51 +21,50 @@ export interface PushLimits {
   readonly perMinuteMax: number;
 }
 
+/** What may go next. */
+export type NextPush =
+  | { readonly kind: "job"; readonly job: PushJob }
+  /** `waitMs`: until a line that waits only for its rate may go on; undefined when none does. */
+  | { readonly kind: "none"; readonly waitMs: number | undefined };
+
 /**
- * The webhooks that wait for their push: a line for each caller and host, whose heads take turns. A host that is slow, dead or
- * over the rate holds up its own lines and no other.
+ * The webhooks that wait for their push. Callers take turns, and so do the hosts of each: a host that is slow, dead or over the
+ * rate holds up its own line and no other, and whoever has many webhooks takes no turn of who has one.
  */
 export class PushLines {
   readonly #limits: PushLimits;
   readonly #rate: RateWindow;
-  /** In the order of their turns. */
-  readonly #lines = new Map<string, PushJob[]>();
+  /** By caller and host, in the order of their turns. */
+  readonly #callers = new Map<CallerName, Map<string, PushJob[]>>();
   readonly #underWay = new Map<string, number>();
-  #waiting = 0;
 
   constructor({ clock, ...limits }: PushLimits & { readonly clock: Clock }) {
     this.#limits = limits;
     this.#rate = new RateWindow({ clock, max: limits.perMinuteMax, windowMs: 60_000 });
   }
 
-  /** Jobs that wait. */
-  get length(): number {
-    return this.#waiting;
-  }
-
   add(job: PushJob): void {
-    const name = lineOf(job);
-    const line = this.#lines.get(name);
-    if (line === undefined) this.#lines.set(name, [job]);
+    let hosts = this.#callers.get(job.caller);
+    if (hosts === undefined) this.#callers.set(job.caller, hosts = new Map());
+    const line = hosts.get(job.host);
+    if (line === undefined) hosts.set(job.host, [job]);
     else line.push(job);
-    this.#waiting++;
   }
 
-  /** The next job that may go, counted as under way until `done`; undefined when none may. */
-  take(): PushJob | undefined {
-    if (this.#count(all) >= this.#limits.atOnceMax) return undefined;
-    for (const [name, line] of this.#lines) {
-      const job = line[0]!;
-      if (!this.#hasRoom(job) || this.#rate.waitMs(name) > 0) continue;
-      line.shift();
-      this.#lines.delete(name);
-      if (line.length > 0) this.#lines.set(name, line); // behind the others
-      this.#waiting--;
-      this.#rate.count(name);
-      for (const counted of countedBy(job)) this.#underWay.set(counted, this.#count(counted) + 1);
-      return job;
+  /** The next job that may go, counted as under way until `done`. */
+  take(): NextPush {
+    let waitMs: number | undefined;
+    if (this.#count(all) >= this.#limits.atOnceMax) return { kind: "none", waitMs };
+    for (const [caller, hosts] of this.#callers) {
+      if (this.#count(callerName(caller)) >= this.#limits.atOncePerCallerMax) continue;
+      for (const [host, line] of hosts) {
+        if (this.#count(hostName(host)) >= this.#limits.atOncePerHostMax) continue;
+        const lineMs = this.#rate.waitMs(lineName(caller, host));
+        if (lineMs === 0) return { kind: "job", job: this.#leave(line, { caller, host, hosts }) };
+        waitMs = Math.min(waitMs ?? Infinity, lineMs);
+      }
     }
-    return undefined;
+    return { kind: "none", waitMs };
   }
 
   /** A job that was taken is over. */
@@ -77,15 +76,19 @@ export class PushLines {
     }
   }
 
-  /** Milliseconds until a line that waits only for its rate may go on; undefined when none does. */
-  get waitMs(): number | undefined {
-    const waits = [...this.#lines.keys()].map((name) => this.#rate.waitMs(name)).filter((ms) => ms > 0);
-    return waits.length === 0 ? undefined : Math.min(...waits);
-  }
-
-  #hasRoom({ host, caller }: PushJob): boolean {
-    const { atOncePerHostMax, atOncePerCallerMax } = this.#limits;
-    return this.#count(hostName(host)) < atOncePerHostMax && this.#count(callerName(caller)) < atOncePerCallerMax;
+  /** Takes the head of a line; the line goes behind those of its caller, the caller behind the others. */
+  #leave(
+    line: PushJob[],
+    { caller, host, hosts }: { caller: CallerName; host: string; hosts: Map<string, PushJob[]> },
+  ): PushJob {
+    const job = line.shift()!;
+    hosts.delete(host);
+    if (line.length > 0) hosts.set(host, line);
+    this.#callers.delete(caller);
+    if (hosts.size > 0) this.#callers.set(caller, hosts);
+    this.#rate.count(lineName(caller, host));
+    for (const counted of countedBy(job)) this.#underWay.set(counted, this.#count(counted) + 1);
+    return job;
   }
 
   #count(name: string): number {
@@ -107,6 +110,6 @@ function callerName(caller: CallerName): string {
   return `caller ${caller}`;
 }
 
-function lineOf({ caller, host }: PushJob): string {
+function lineName(caller: CallerName, host: string): string {
   return `${caller} ${host}`;
 }

@@ -1,36 +1,36 @@
 import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
+import { OutboundError } from "@/outbound/outbound_error.ts";
 import { targetHost } from "@/outbound/target_url.ts";
-import type { CallerName } from "@/protocol/ids.ts";
+import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { Random } from "@/random.ts";
 import { nextStatus, type SentPush } from "@/server/tasks/push_lifecycle.ts";
-import { isOwed, type PushState, type TaskRecord } from "@/server/tasks/task_record.ts";
-import type { DuePush, TaskStore } from "@/server/tasks/task_store.ts";
+import { isOwed, type TaskRecord } from "@/server/tasks/task_record.ts";
+import type { TaskStore } from "@/server/tasks/task_store.ts";
 import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskWriter } from "@/server/tasks/task_writer.ts";
-import type { TimeMs } from "@/time/clock.ts";
 import { notNeeded } from "@/time/not_needed.ts";
+import { unlessAborted } from "@/time/unless_aborted.ts";
 import { type PushExchangeOptions, type PushResult, sendPush } from "./push_exchange.ts";
 import { type PushJob, type PushLimits, PushLines } from "./push_lines.ts";
 
 const logger = getLogger(["a2a", "server", "push"]);
 
-/** How long a claim holds; what is held longer was lost, or waits for its turn and is asked for again. */
+/** How long a claim holds; what waits longer for its turn is claimed again. */
 const leaseMs = 60_000;
-/** The longest that nobody looks, in case a wake was lost. */
+/** The longest that nobody looks, in case a wake was lost; and the shortest, since a look costs what all webhooks owe. */
 const lookMsMax = 5 * 60_000;
-/** How long until the next look after one that could not claim what is due. */
-const stuckMs = 1_000;
+const lookMsMin = 250;
 /** Over how long what was owed before the start is spread. */
 const spreadMs = 30_000;
 /** How long pushes under way may go on when the host ends. */
 const graceMs = 2_000;
-/** Webhooks that wait here at once; the others stay where they are stored. */
-const jobsMax = 10_000;
+/** How long a push waits that the door had no room for, or the disk did not let through: that is no receiver's fault. */
+const putBackMs = 5_000;
 const limits: Omit<PushLimits, "perMinuteMax"> = { atOnceMax: 64, atOncePerHostMax: 4, atOncePerCallerMax: 16 };
 
-/** Whether a caller's webhooks are still told: its time may be over, or its entry gone. */
-export type Standing = "active" | "expired" | "removed";
+/** Whether a caller's webhooks are still told: its time may be over, its entry gone, or nobody knows. */
+export type Standing = "active" | "expired" | "removed" | "unknown";
 
 /** What one try came to, for who keeps a record of it. */
 export interface PushReport {
@@ -59,24 +59,22 @@ export interface PushQueueOptions extends PushExchangeOptions {
 export class PushQueue implements AsyncDisposable {
   readonly #options: PushQueueOptions;
   readonly #lines: PushLines;
-  /** By name. Those that wait, in a line or for the spread after a start, read what they are owed when they go. */
-  readonly #jobs = new Map<string, "waiting" | "under way">();
-  /** Claimed anew while they were under way. */
-  readonly #again = new Map<string, DuePush>();
+  /** By name: waiting, for their turn or the spread after a start, or under way. They read what they are owed when they go. */
+  readonly #jobs = new Set<string>();
   readonly #working = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   /** Ends what is under way. */
   readonly #abort = new AbortController();
-  readonly #startedAt: TimeMs;
+  /** When the next look comes, on the clock that only grows. */
   #looksAt = Infinity;
   #lookEarlier = new AbortController();
-  #isWaitingForRate = false;
+  /** The wait for the rate of a line: when it ends, on the clock that only grows. */
+  #rateWait: RateWait | undefined;
 
   constructor(options: PushQueueOptions) {
     this.#options = options;
     const { clock, perMinuteMax } = options;
     this.#lines = new PushLines({ ...limits, perMinuteMax, clock });
-    this.#startedAt = clock.now();
     this.#own("looking for pushes", this.#run());
   }
 
@@ -85,15 +83,16 @@ export class PushQueue implements AsyncDisposable {
     if (this.#stop.signal.aborted) return;
     const owed = record.pushes.filter((push) => isOwed(push, record));
     if (owed.length === 0) return;
-    const first = Math.min(...owed.map(({ nextAt }) => nextAt!));
-    if (first <= this.#options.clock.now()) this.#own("claiming pushes", this.#claim(record));
-    else if (first < this.#looksAt) this.#lookEarlier.abort(notNeeded);
+    const { clock } = this.#options;
+    const waitMs = Math.min(...owed.map(({ nextAt }) => nextAt!)) - clock.now();
+    if (waitMs <= 0) this.#own("claiming pushes", this.#claim({ taskId: record.task.id }));
+    else if (clock.elapsed() + waitMs < this.#looksAt) this.#lookEarlier.abort(notNeeded);
   }
 
   /** Stops the webhooks of a caller that was removed, also those of tasks that are over. */
   async expel(caller: CallerName): Promise<void> {
-    for (const record of await this.#options.store.withWebhooks(caller)) {
-      await this.#apply(record, { kind: "webhooks stopped" });
+    for (const id of await this.#options.store.withWebhooks(caller)) {
+      await this.#apply({ id, caller }, { kind: "webhooks stopped" });
     }
   }
 
@@ -110,110 +109,102 @@ export class PushQueue implements AsyncDisposable {
   async #run(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#stop;
-    while (!signal.aborted) {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
       this.#lookEarlier = new AbortController();
       this.#looksAt = Infinity;
-      const waitMs = await this.#look().catch((error) => {
+      const waitMs = await unlessAborted(this.#look(isFirst), signal).catch((error) => {
         logger.error("Cannot look for pushes: {error}", { error });
-        return stuckMs;
+        return lookMsMin;
       });
-      this.#looksAt = clock.now() + waitMs;
-      await clock.sleep(waitMs, AbortSignal.any([signal, this.#lookEarlier.signal])).catch(() => {});
+      this.#looksAt = clock.elapsed() + (waitMs ?? 0);
+      await this.#sleep(lookMsMin, signal);
+      const left = Math.max(0, this.#looksAt - clock.elapsed());
+      await this.#sleep(left, AbortSignal.any([signal, this.#lookEarlier.signal]));
     }
   }
 
   /** Claims what is due, and says how long until the next is. */
-  async #look(): Promise<number> {
+  async #look(isFirst: boolean): Promise<number> {
     const { clock, store } = this.#options;
-    await this.#claim();
-    if (this.#isFull) return lookMsMax;
+    await this.#claim({ isFirst });
     const nextAt = await store.nextPushAt(clock.now());
-    if (nextAt === undefined) return lookMsMax;
-    const waitMs = nextAt - clock.now();
-    return waitMs <= 0 ? stuckMs : Math.min(waitMs, lookMsMax); // what is due and was not claimed cannot be read now
+    return nextAt === undefined ? lookMsMax : Math.max(0, Math.min(nextAt - clock.now(), lookMsMax));
   }
 
-  get #isFull(): boolean {
-    return this.#jobs.size >= jobsMax;
-  }
-
-  /** Takes what is due, of one task or of all, into the lines. */
-  async #claim(of?: TaskRecord): Promise<void> {
-    const { clock, store } = this.#options;
-    const limit = jobsMax - this.#jobs.size;
-    const due = await store.duePushes({ now: clock.now(), limit, leaseMs, ...(of && { taskId: of.task.id }) });
-    for (const one of due) this.#queue(one);
+  /** Takes what is due, of one task or of all, into the lines. What the first look finds was owed before the start. */
+  async #claim({ taskId, isFirst = false }: { taskId?: TaskId; isFirst?: boolean }): Promise<void> {
+    const { clock, random, store } = this.#options;
+    const due = await store.duePushes({ now: clock.now(), limit: Infinity, leaseMs, ...(taskId && { taskId }) });
+    for (const { url, ...push } of due) {
+      const job = { ...push, host: hostOf(url) };
+      const name = nameOf(job);
+      if (this.#jobs.has(name)) continue; // its claim ran out while it waits; one that is under way looks again itself
+      this.#jobs.add(name);
+      if (isFirst) this.#own("spreading pushes", this.#queueLater(job, random.fraction() * spreadMs));
+      else this.#lines.add(job);
+    }
     this.#dispatch();
   }
 
-  #queue(due: DuePush): void {
-    const { clock, random } = this.#options;
-    const { record, configId } = due;
-    const push = record.pushes.find(({ target }) => target.id === configId)!;
-    const job = { taskId: record.task.id, caller: record.caller, configId, host: hostOf(push) };
-    const name = nameOf(job);
-    const known = this.#jobs.get(name);
-    if (known === "under way") this.#again.set(name, due);
-    if (known !== undefined) return;
-    this.#jobs.set(name, "waiting");
-    const waitMs = push.nextAt! < this.#startedAt ? this.#startedAt + random.fraction() * spreadMs - clock.now() : 0;
-    if (waitMs <= 0) return this.#lines.add(job);
-    this.#own("spreading pushes", this.#queueLater(job, waitMs));
-  }
-
   async #queueLater(job: PushJob, waitMs: number): Promise<void> {
-    const isTime = await this.#options.clock.sleep(waitMs, this.#stop.signal).then(() => true, () => false);
-    if (!isTime) return;
+    if (!await this.#sleep(waitMs, this.#stop.signal)) return;
     this.#lines.add(job);
     this.#dispatch();
   }
 
   #dispatch(): void {
     if (this.#stop.signal.aborted) return;
-    for (let job = this.#lines.take(); job !== undefined; job = this.#lines.take()) {
-      this.#own("a push", this.#work(job));
-    }
-    const waitMs = this.#lines.waitMs;
-    if (waitMs === undefined || this.#isWaitingForRate) return;
-    this.#isWaitingForRate = true;
-    this.#own("waiting for the rate of pushes", this.#dispatchLater(waitMs));
+    let next = this.#lines.take();
+    for (; next.kind === "job"; next = this.#lines.take()) this.#own("a push", this.#work(next.job));
+    if (next.waitMs === undefined) return;
+    const until = this.#options.clock.elapsed() + next.waitMs;
+    if (this.#rateWait !== undefined && this.#rateWait.until <= until) return;
+    this.#rateWait?.stop.abort(notNeeded);
+    const wait = this.#rateWait = { until, stop: new AbortController() };
+    this.#own("waiting for the rate of pushes", this.#dispatchLater(wait, next.waitMs));
   }
 
-  async #dispatchLater(waitMs: number): Promise<void> {
-    await this.#options.clock.sleep(waitMs, this.#stop.signal).catch(() => {});
-    this.#isWaitingForRate = false;
-    this.#dispatch();
+  async #dispatchLater(wait: RateWait, waitMs: number): Promise<void> {
+    const isTime = await this.#sleep(waitMs, AbortSignal.any([this.#stop.signal, wait.stop.signal]));
+    if (this.#rateWait === wait) this.#rateWait = undefined;
+    if (isTime) this.#dispatch();
   }
 
   async #work(job: PushJob): Promise<void> {
-    const name = nameOf(job);
-    this.#jobs.set(name, "under way");
     try {
       const tried = await this.#try(job).finally(() => this.#lines.done(job));
-      if (tried !== undefined) await this.#apply(tried.record, tried.event); // may take long: others go on
+      if (tried === "busy") return this.#own("waiting for the door", this.#queueLater(job, putBackMs));
+      if (tried !== undefined) await this.#apply({ id: job.taskId, caller: job.caller }, tried); // may take long
+      this.#over(job);
+    } catch (error) {
+      this.#own("waiting for the disk", this.#queueLater(job, putBackMs));
+      throw error;
     } finally {
-      this.#jobs.delete(name);
-      const again = this.#again.get(name);
-      this.#again.delete(name);
-      if (again !== undefined) this.#queue(again);
-      if (this.#isFull && this.#jobs.size < jobsMax / 2) this.#lookEarlier.abort(notNeeded);
       this.#dispatch();
     }
   }
 
+  /** Lets a webhook be claimed again, and looks: a status that came meanwhile found it under way and left it at that. */
+  #over(job: PushJob): void {
+    this.#jobs.delete(nameOf(job));
+    this.#options.store.giveBackPush(job.taskId, job.configId);
+    if (!this.#stop.signal.aborted) this.#own("claiming pushes", this.#claim(job));
+  }
+
   /** Sends what the webhook is owed now; undefined when that is nothing, or the host ended. */
-  async #try(job: PushJob): Promise<{ readonly record: TaskRecord; readonly event: TaskEvent } | undefined> {
-    const { store, clock, standingOf } = this.#options;
+  async #try(job: PushJob): Promise<TaskEvent | "busy" | undefined> {
+    const { store, standingOf } = this.#options;
     const record = await store.read(job.taskId, job.caller);
     const push = record?.pushes.find(({ target }) => target.id === job.configId);
     if (record === undefined || push === undefined) return undefined;
     const logged = nextStatus(record, push);
-    if (logged === undefined || !isOwed(push, record) || push.nextAt! > clock.now()) return undefined;
+    if (logged === undefined || !isOwed(push, record)) return undefined;
     const standing = standingOf(job.caller);
-    if (standing === "removed") return { record, event: { kind: "webhooks stopped" } };
+    if (standing === "removed") return { kind: "webhooks stopped" };
     const { target } = push;
-    const result = standing === "expired" ? held : await this.#send({ record, target, logged });
-    return result && { record, event: this.#eventOf(result, { target, seq: logged.seq }) };
+    const result = standing === "active" ? await this.#send({ record, target, logged }) : held;
+    if (result?.kind === "failed" && result.error === "BUSY") return "busy";
+    return result && this.#eventOf(result, { target, seq: logged.seq });
   }
 
   async #send(push: Parameters<typeof sendPush>[0]): Promise<PushResult | undefined> {
@@ -245,20 +236,25 @@ export class PushQueue implements AsyncDisposable {
   }
 
   /** A full disk is waited for. */
-  async #apply({ task: { id }, caller }: TaskRecord, event: TaskEvent): Promise<void> {
-    const applied = await this.#options.writer.apply({ id, caller }, event, { whenFull: "retry" });
+  async #apply(task: { readonly id: TaskId; readonly caller: CallerName }, event: TaskEvent): Promise<void> {
+    const applied = await this.#options.writer.apply(task, event, { whenFull: "retry" });
     if (applied.kind === "changed" && event.kind === "push failed") this.#tellFailure(applied.record, event.push);
   }
 
   #tellFailure(record: TaskRecord, { target }: SentPush): void {
     const { counters } = this.#options;
     const push = record.pushes.find(({ target: { id } }) => id === target.id)!;
-    const about = { taskId: record.task.id, host: hostOf({ target }), error: push.lastError, failures: push.failures };
+    const about = { taskId: record.task.id, host: hostOf(target.url), error: push.lastError, failures: push.failures };
     if (push.state !== "gave up") {
       return logger.debug("A push of task {taskId} to {host} failed: {error}, {failures} times in a row", about);
     }
     counters.add("pushes.gaveUp");
     logger.warning("Gave up the webhook at {host} of task {taskId}: {error}, {failures} times in a row", about);
+  }
+
+  /** Says whether the time passed, and the signal did not end it. */
+  #sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+    return this.#options.clock.sleep(ms, signal).then(() => true, () => false);
   }
 
   /** Keeps what was started until it is done. A failure of it is a bug, and is logged. */
@@ -269,17 +265,27 @@ export class PushQueue implements AsyncDisposable {
   }
 }
 
+interface RateWait {
+  readonly until: number;
+  readonly stop: AbortController;
+}
+
 /** The caller may not be served now: as if the receiver could not be reached, for a day. */
-const held: PushResult = { kind: "failed", error: "CALLER_EXPIRED", isRefusal: false, bytes: 0 };
+const held: PushResult = { kind: "failed", error: "CALLER_HELD", isRefusal: false, bytes: 0 };
 
 function broken(error: unknown): PushResult {
   logger.error("Cannot make a push: {error}", { error });
   return { kind: "failed", error: "INTERNAL", isRefusal: false, bytes: 0 };
 }
 
-/** What was stored was a URL once; one that is none any more is refused when it is sent to. */
-function hostOf({ target }: Pick<PushState, "target">): string {
-  return URL.canParse(target.url) ? targetHost(target.url) : "";
+/** What was stored was a URL once; one that is refused by now is refused again when it is sent to. */
+function hostOf(url: string): string {
+  try {
+    return targetHost(url);
+  } catch (error) {
+    if (error instanceof OutboundError) return "";
+    throw error;
+  }
 }
 
 function nameOf({ taskId, configId }: PushJob): string {

@@ -107,7 +107,7 @@ Deno.test("PushQueue gives up a webhook that the guard refused five times in a r
   deepStrictEqual([made.sent.length, (await made.webhook(record)).state], [5, "gave up"]);
   const warnings = log.lines.filter((line) => line.includes("Gave up"));
   strictEqual(warnings.length, 1);
-  ok(warnings[0]!.includes("hooks.example:443") && !warnings[0]!.includes("/w"));
+  ok(warnings[0]!.includes("hooks.example of") && !warnings[0]!.includes("/w"));
 });
 
 Deno.test("PushQueue gives up a webhook that failed for a day, however often a status came [SM6 gave-up]", async () => {
@@ -146,7 +146,7 @@ Deno.test("PushQueue holds what a caller is owed whose time is over, for a day [
   made.standings.set(ann, "expired");
   const record = await made.make();
   await made.clock.advance(3_600_000);
-  deepStrictEqual([made.sent, (await made.webhook(record)).lastError], [[], "CALLER_EXPIRED"]);
+  deepStrictEqual([made.sent, (await made.webhook(record)).lastError], [[], "CALLER_HELD"]);
   made.standings.set(ann, "active");
   await made.clock.advance(15 * 60_000 * 1.2);
   deepStrictEqual(made.sent, ["w 1", "w 2"]);
@@ -235,6 +235,93 @@ Deno.test("PushQueue keeps 60 sends with 16 webhooks each at one host under 60 p
   strictEqual(made.sent.length, 60);
   await made.clock.advance(60_001);
   strictEqual(made.sent.length, 180);
+});
+
+Deno.test("PushQueue counts all ports of a host as one [§5.7 push-rate, §5.7 amplification]", async () => {
+  await using made = await openPushes();
+  const ids = Array.from({ length: 16 }, (_, n) => `w${n}`);
+  const urls = Object.fromEntries(ids.map((id, n) => [id, `https://victim.example:${9000 + n}/${id}`]));
+  for (const url of Object.values(urls)) made.outbound.answer(url, ok200);
+  for (let n = 1; n <= 10; n++) await made.make({ n, urls });
+  await made.clock.settle();
+  strictEqual(made.sent.length, 60);
+});
+
+Deno.test("PushQueue goes on within a retry when the clock of the machine is set back [SM6 clock-set-back]", async () => {
+  await using made = await openPushes();
+  made.outbound.answer(hookUrl("w"), { status: 500 }, ok200);
+  made.outbound.answer(hookUrl("v"), ok200);
+  const record = await made.make();
+  made.clock.jump(-5 * 3_600_000);
+  await made.make({ n: 2, webhooks: ["v"] });
+  deepStrictEqual(made.sent, ["w 1", "v 1", "v 2"]);
+  await made.clock.advance(5 * 60_000);
+  deepStrictEqual(made.sent.slice(3), ["w 1", "w 2"]);
+  strictEqual((await made.webhook(record)).acked, 2);
+});
+
+Deno.test("PushQueue tries again soon what the disk did not let through, and holds no webhook back for its lease", async () => {
+  using log = takeLog("error");
+  await using made = await openPushes();
+  made.outbound.answer(hookUrl("w"), ok200);
+  made.store.read = () => Promise.reject(new Error("the disk failed once"));
+  await made.make().catch(() => {}); // it reads, too
+  Reflect.deleteProperty(made.store, "read");
+  await made.clock.advance(5_000);
+  deepStrictEqual(made.sent, ["w 1", "w 2"]);
+  strictEqual(log.lines.length, 1);
+});
+
+Deno.test("PushQueue waits for the line whose rate is over first", async () => {
+  await using made = await openPushes();
+  for (const host of ["a.example", "b.example"]) {
+    for (let n = 0; n < 16; n++) made.outbound.answer(hookUrl(`w${n}`, host), ok200);
+  }
+  const webhooks = Array.from({ length: 16 }, (_, n) => `w${n}`);
+  for (let n = 1; n <= 2; n++) await made.make({ n, webhooks, host: "b.example" }); // 64 at 0 s
+  await made.clock.advance(50_000);
+  for (let n = 3; n <= 4; n++) await made.make({ n, webhooks, host: "a.example" }); // 64 at 50 s
+  const [a, b] = [() => hostsOf("a.example"), () => hostsOf("b.example")];
+  const hostsOf = (host: string) => made.outbound.requests.filter(({ url }) => url.includes(host)).length;
+  deepStrictEqual([a(), b()], [60, 60]);
+  await made.clock.advance(10_000);
+  deepStrictEqual([a(), b()], [60, 64]);
+  await made.clock.advance(50_000);
+  deepStrictEqual([a(), b()], [64, 64]);
+});
+
+Deno.test("PushQueue puts back what the door has no room for: that is no failure of the receiver's", async () => {
+  await using made = await openPushes();
+  made.outbound.answer(hookUrl("w"), { fail: "BUSY" }, { fail: "BUSY" }, ok200);
+  const record = await made.make();
+  await made.clock.advance(4_999);
+  deepStrictEqual([made.sent, (await made.webhook(record)).failures], [["w 1"], 0]);
+  await made.clock.advance(5_001);
+  deepStrictEqual([made.sent, (await made.webhook(record)).acked], [["w 1", "w 1", "w 1", "w 2"], 2]);
+});
+
+Deno.test("PushQueue fails a webhook whose URL would not be taken any more, and goes on with the others", async () => {
+  await using made = await openPushes();
+  made.outbound.answer(hookUrl("good"), ok200);
+  await made.make({ urls: { bad: "https://user:word@hooks.example/", good: hookUrl("good") } });
+  deepStrictEqual(made.sent.filter((one) => one.startsWith("good")), ["good 1", "good 2"]);
+});
+
+Deno.test("PushQueue spreads old pushes and retries by chance, not all at one moment [SM6 restart, SM6 retry]", async () => {
+  await using made = new PushFixture();
+  let count = 0;
+  made.random.fraction = () => [0.1, 0.9, 0.3, 0.6][count++ % 4]!;
+  const ids = ["a", "b", "c"];
+  for (const id of ids) made.outbound.answer(hookUrl(id), { status: 500 });
+  await made.make({ webhooks: ids });
+  await made.start();
+  const times: number[] = [];
+  for (let second = 0; second < 31; second++) {
+    const before = made.sent.length;
+    await made.clock.advance(1_000);
+    if (made.sent.length > before) times.push(second);
+  }
+  ok(new Set(times).size >= 5, String(times));
 });
 
 Deno.test("PushQueue reports each try with its status, its time and its size", async () => {

@@ -78,7 +78,7 @@ export class Webhooks {
     const target = this.targetOf(config, version);
     if ("kind" in target) return target;
     const isActive = record.pushes.some(({ target: { id }, state }) => id === target.id && state === "active");
-    using place = isActive ? noPlace : await this.#options.places.take(task.caller);
+    using place = isActive ? noPlace : this.#options.places.take(task.caller);
     if (place === undefined) return refused("too many active webhooks");
     const applied = await this.#options.writer.apply(task, { kind: "webhook set", target }, { whenFull: "refuse" });
     return applied.kind === "refused" ? refused(applied.why) : { kind: "set", webhook: webhookJson(task.id, target) };

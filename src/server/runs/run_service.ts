@@ -9,7 +9,13 @@ import { newTask } from "@/server/tasks/lifecycle.ts";
 import { sentBefore } from "@/server/tasks/sent_before.ts";
 import { taskEvents } from "@/server/tasks/task_events.ts";
 import type { RunId, RunState, TaskRecord } from "@/server/tasks/task_record.ts";
-import { type Created, type Lease, RecordTooLarge, type TaskStore } from "@/server/tasks/task_store.ts";
+import {
+  type ContextKey,
+  type Created,
+  type Lease,
+  RecordTooLarge,
+  type TaskStore,
+} from "@/server/tasks/task_store.ts";
 import { Turns } from "@/server/tasks/turns.ts";
 import type { Clock } from "@/time/clock.ts";
 import { unlessAborted } from "@/time/unless_aborted.ts";
@@ -20,26 +26,14 @@ import { followTask } from "./followed_task.ts";
 import { InputFiles, type StoredInput } from "./input_files.ts";
 import { type RefusalReason, type Refused, refused } from "@/server/tasks/refusal.ts";
 import { Retention } from "./retention.ts";
-import { deadlineAfter, Runner } from "./runner.ts";
+import { runDeadline, type RunLimits } from "./run_limits.ts";
+import { Runner } from "./runner.ts";
 import { RunSlots } from "./run_slots.ts";
 import type { Accepted, Submission } from "./submission.ts";
 import { Sweeper } from "./sweeper.ts";
+import { TurnLimits } from "./turn_limits.ts";
 import type { TaskWriter } from "@/server/tasks/task_writer.ts";
 import type { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
-
-/** The limits of runs (product.md §7). Durations in milliseconds. `Infinity` is no limit. */
-export interface RunLimits {
-  readonly hopsMax: number;
-  readonly runsMax: number;
-  readonly queuedMax: number;
-  readonly runMs: number;
-  /** How long a question stays answerable. */
-  readonly inputMs: number;
-  /** How long a task is kept after its end. */
-  readonly keepMs: number;
-  readonly fileBytesMax: number;
-  readonly callerRunsMax?: (caller: CallerName) => number | undefined;
-}
 
 /** What the service works with, and who hears of it. */
 export interface RunServiceOptions extends Omit<CallerTurnOptions, "fileBytesMax"> {
@@ -68,6 +62,7 @@ export class RunService implements AsyncDisposable {
   readonly #writer: TaskWriter;
   readonly #slots: ContextSlots;
   readonly #runSlots: RunSlots;
+  readonly #turnLimits: TurnLimits;
   readonly #runner: Runner;
   readonly #retention: Retention;
   readonly #sweeper: Sweeper;
@@ -83,10 +78,11 @@ export class RunService implements AsyncDisposable {
     this.#writer = options.writer;
     this.#slots = new ContextSlots({ store, clock, onLost: (taskId) => this.#runner.lost(taskId) });
     this.#runSlots = new RunSlots(limits);
+    this.#turnLimits = new TurnLimits(options);
     this.#inputs = new InputFiles({ ...options, fileBytesMax: limits.fileBytesMax });
     const turn = { ...options, fileBytesMax: limits.fileBytesMax };
     const parts = { writer: this.#writer, slots: this.#slots, runSlots: this.#runSlots };
-    this.#runner = new Runner({ ...options, ...parts, turn, runMs: limits.runMs });
+    this.#runner = new Runner({ ...options, ...parts, turn });
     const isSending = (caller: CallerName) => [...this.#submitting.values()].includes(caller);
     this.#retention = new Retention({ ...options, ...limits, inputs: this.#inputs, isSending });
     this.#sweeper = new Sweeper({ ...options, ...parts, ...limits, runner: this.#runner, retention: this.#retention });
@@ -185,8 +181,6 @@ export class RunService implements AsyncDisposable {
 
   async #take(submission: Submission): Promise<Accepted | Refused> {
     const { taskId } = submission.message;
-    using place = submission.push && await this.#options.webhookPlaces.take(submission.caller);
-    if (submission.push !== undefined && place === undefined) return this.#refuse("too many active webhooks");
     return taskId === undefined ? await this.#start(submission) : await this.#continue(submission, taskId);
   }
 
@@ -210,11 +204,14 @@ export class RunService implements AsyncDisposable {
   }
 
   async #start(submission: Submission): Promise<Accepted | Refused> {
-    const { random, limits } = this.#options;
-    const task = { id: random.uuid() as TaskId, caller: submission.caller };
+    const { random, limits, webhookPlaces } = this.#options;
+    const { caller, push } = submission;
+    using place = push && webhookPlaces.take(caller);
+    if (push !== undefined && place === undefined) return this.#refuse("too many active webhooks");
+    const task = { id: random.uuid() as TaskId, caller };
     const contextId = submission.message.contextId ?? random.uuid();
     if (submission.hops > limits.hopsMax) return await this.#createFailed(submission, { ...task, contextId });
-    const entered = await this.#enter({ caller: task.caller, contextId }, task.id);
+    const entered = await this.#enter({ caller: task.caller, contextId }, task.id, submission);
     if (entered.kind === "refused") return entered;
     const input = await this.#storeInput(submission, task, entered);
     if ("kind" in input) return input;
@@ -267,7 +264,10 @@ export class RunService implements AsyncDisposable {
     const hopeless = whyNotContinued(before, submission);
     if (hopeless !== undefined) return this.#refuse(hopeless);
     if (submission.hops > this.#options.limits.hopsMax) return this.#refuse("hop limit");
-    const entered = await this.#enter({ caller, contextId: before.task.contextId }, id);
+    const isNew = isNewWebhook(before, submission.push);
+    using place = isNew ? this.#options.webhookPlaces.take(caller) : undefined;
+    if (isNew && place === undefined) return this.#refuse("too many active webhooks");
+    const entered = await this.#enter({ caller, contextId: before.task.contextId }, id, submission);
     if (entered.kind === "refused") return entered;
     const input = await this.#storeInput(submission, { id, caller }, entered);
     if ("kind" in input) return input;
@@ -298,18 +298,18 @@ export class RunService implements AsyncDisposable {
   }
 
   /** Takes the context and a run slot, or a place in the queue, before anything is stored. */
-  async #enter(key: { caller: CallerName; contextId: string }, taskId: TaskId): Promise<Entered | Refused> {
+  async #enter(key: ContextKey, taskId: TaskId, { hops }: Pick<Submission, "hops">): Promise<Entered | Refused> {
     const { random, clock, limits } = this.#options;
     const lease = await this.#slots.take(key, taskId);
     if ("kind" in lease) return this.#refuse("context busy");
-    if (this.#drained !== undefined) {
-      await this.#slots.giveUp(key, lease.fence);
-      return this.#refuse("shutting down");
-    }
     const runId = random.uuid() as RunId;
-    const place = this.#runSlots.enter(runId, key.caller);
-    if (place === "full") {
+    const place = this.#drained !== undefined
+      ? this.#refuse("shutting down")
+      : this.#turnLimits.refusal(key, hops) ?? this.#runSlots.enter(runId, key.caller);
+    if (typeof place !== "string" || place === "full") {
       await this.#slots.giveUp(key, lease.fence);
+      if (place !== "full") return place;
+      this.#runner.pump(); // those who wait may run by now: a caller's limit was raised
       return this.#refuse("queue full");
     }
     const now = clock.now();
@@ -320,9 +320,9 @@ export class RunService implements AsyncDisposable {
       fence: lease.fence,
       queuedAt: now,
       startedAt: isRunning ? now : null,
-      deadline: isRunning ? deadlineAfter(limits.runMs, now) : null,
+      deadline: isRunning ? runDeadline(limits, key.caller, now) : null,
     };
-    return { kind: "entered", lease, run };
+    return { kind: "entered", lease, run, hops };
   }
 
   async #storeInput(submission: Submission, task: { id: TaskId; caller: CallerName }, entered: Entered) {
@@ -351,6 +351,7 @@ export class RunService implements AsyncDisposable {
 
   /** Part of the mailbox item that stored the run, or the first after it: a cancel between the two wins, here or elsewhere. */
   async #acceptAndBegin(task: { id: TaskId; caller: CallerName }, entered: Entered): Promise<Accepted | Refused> {
+    this.#turnLimits.count(entered.lease.key, entered.hops);
     const accepted = await this.#accept(task);
     const record = await this.#options.store.read(task.id, task.caller);
     if (record?.run?.fence !== entered.lease.fence) await this.#leave(entered);
@@ -379,6 +380,12 @@ interface Entered {
   readonly kind: "entered";
   readonly lease: Lease;
   readonly run: RunState;
+  readonly hops: number;
+}
+
+/** Says whether a webhook takes one more place than the task's webhooks have. */
+function isNewWebhook({ pushes }: TaskRecord, push: Submission["push"]): boolean {
+  return push !== undefined && !pushes.some(({ target, state }) => target.id === push.id && state === "active");
 }
 
 /** Why a message for this task needs no context: what its mailbox would say too, as things stand. */

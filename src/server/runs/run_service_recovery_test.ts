@@ -9,7 +9,7 @@ import {
   statusText,
 } from "@tests/fakes/run_service_fixture.ts";
 import type { TaskId } from "@/protocol/ids.ts";
-import type { RunLimits } from "./run_service.ts";
+import type { RunLimits } from "./run_limits.ts";
 
 const day = 24 * 3_600_000;
 

@@ -19,7 +19,7 @@ export interface RunSlotLimits {
 export class RunSlots {
   readonly #limits: RunSlotLimits;
   readonly #running = new Map<RunId, CallerName>();
-  readonly #queued = new Set<RunId>();
+  readonly #queued = new Map<RunId, CallerName>();
   readonly #servedAt = new Map<CallerName, number>();
   #served = 0;
 
@@ -27,20 +27,25 @@ export class RunSlots {
     this.#limits = limits;
   }
 
-  /** Takes a run slot, else a place in the queue. A slot goes to a new run only when nobody waits for it. */
+  /**
+   * Takes a run slot, else a place in the queue. A slot goes to a new run only when nobody waits for it; when the queue is
+   * full, then too when all who wait have as many runs as they may: one caller's waiting shuts nobody out.
+   */
   enter(runId: RunId, caller: CallerName): "running" | "queued" | "full" {
-    if (this.#queued.size === 0 && this.#mayRun(caller)) {
+    const isFull = this.#queued.size >= this.#limits.queuedMax;
+    const isFree = this.#queued.size === 0 || (isFull && !this.#queued.values().some((other) => this.#mayRun(other)));
+    if (isFree && this.#mayRun(caller)) {
       this.#run(runId, caller);
       return "running";
     }
-    if (this.#queued.size >= this.#limits.queuedMax) return "full";
-    this.#queued.add(runId);
+    if (isFull) return "full";
+    this.#queued.set(runId, caller);
     return "queued";
   }
 
   /** Takes a place in the queue whether or not there is room: for runs that were accepted before a restart. */
-  waitAnyway(runId: RunId): void {
-    this.#queued.add(runId);
+  waitAnyway(runId: RunId, caller: CallerName): void {
+    this.#queued.set(runId, caller);
   }
 
   /**

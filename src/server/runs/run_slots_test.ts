@@ -68,8 +68,8 @@ Deno.test("RunSlots grants only what has a place, and forgets who left", () => {
 
 Deno.test("RunSlots.waitAnyway() takes a place over the limit: it was accepted before", () => {
   const slots = new RunSlots({ runsMax: 1, queuedMax: 0 });
-  slots.waitAnyway("r1" as RunId);
-  slots.waitAnyway("r2" as RunId);
+  slots.waitAnyway("r1" as RunId, ann);
+  slots.waitAnyway("r2" as RunId, ann);
   strictEqual(slots.queued, 2);
   strictEqual(slots.enter("r3" as RunId, ann), "full");
   strictEqual(slots.grant([record("r1", ann)])?.run?.runId, "r1");
@@ -89,3 +89,19 @@ function queue(slots: RunSlots, caller: CallerName, length: number): TaskRecord[
     return made;
   });
 }
+
+Deno.test("RunSlots gives a free slot past a full queue of those who have as many runs as they may [§7 own-runs]", () => {
+  const callerRunsMax = (caller: CallerName) => caller === ann ? 1 : undefined;
+  const slots = new RunSlots({ runsMax: 3, queuedMax: 2, callerRunsMax });
+  const enter = (id: string, caller: CallerName) => slots.enter(id as RunId, caller);
+  deepStrictEqual([enter("r1", ann), enter("r2", ann), enter("r3", ann)], ["running", "queued", "queued"]);
+  deepStrictEqual([enter("r4", ann), enter("r5", bob)], ["full", "running"]);
+  slots.leave("r1" as RunId); // ann's next is to be granted: nobody overtakes it
+  strictEqual(enter("r6", bob), "full");
+});
+
+Deno.test("RunSlots gives a caller no more than the workspace has, whatever its own limit [§7 own-runs]", () => {
+  const slots = new RunSlots({ runsMax: 2, queuedMax: 1, callerRunsMax: () => 9 });
+  const places = ["r1", "r2", "r3", "r4"].map((id) => slots.enter(id as RunId, ann));
+  deepStrictEqual(places, ["running", "running", "queued", "full"]);
+});

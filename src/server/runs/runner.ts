@@ -4,7 +4,7 @@ import type { EngineEvent, ToolResult } from "@/engine/engine.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
 import type { ArtifactJson } from "@/protocol/task.ts";
 import type { SessionPool } from "@/sessions/session_pool.ts";
-import type { Clock, TimeMs } from "@/time/clock.ts";
+import type { Clock } from "@/time/clock.ts";
 import { notNeeded } from "@/time/not_needed.ts";
 import type { TaskEvent } from "@/server/tasks/lifecycle.ts";
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
@@ -13,6 +13,7 @@ import { ActiveRun, type RunResult } from "./active_run.ts";
 import { callerTurn, type CallerTurnOptions } from "./caller_turn.ts";
 import type { ContextSlots } from "./context_slots.ts";
 import { durationWords } from "./duration_words.ts";
+import { runDeadline, type RunLimits } from "./run_limits.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { Applied, ApplyOptions, EventMaker, TaskWriter } from "@/server/tasks/task_writer.ts";
 
@@ -31,8 +32,7 @@ export interface RunnerOptions {
   readonly turn: CallerTurnOptions;
   readonly clock: Clock;
   readonly counters: Counters;
-  /** How long one run may take; `Infinity` for no limit. */
-  readonly runMs: number;
+  readonly limits: Pick<RunLimits, "runMs" | "callerRunMs">;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
 }
@@ -320,9 +320,9 @@ export class Runner {
   }
 
   async #start(record: TaskRecord): Promise<void> {
-    const { writer, clock, runSlots, runMs } = this.#options;
+    const { writer, clock, runSlots, limits } = this.#options;
     const { runId, fence } = record.run!;
-    const deadline = deadlineAfter(runMs, clock.now());
+    const deadline = runDeadline(limits, record.caller, clock.now());
     const task = { id: record.task.id, caller: record.caller };
     const applied = await writer.apply(task, { kind: "started", runId, deadline }, {
       whenFull: "retry",
@@ -334,15 +334,15 @@ export class Runner {
   }
 
   async #endAtDeadline(record: TaskRecord, signal: AbortSignal): Promise<void> {
-    const { clock, runMs } = this.#options;
-    const { deadline, runId } = record.run!;
+    const { clock } = this.#options;
+    const { deadline, startedAt, runId } = record.run!;
     if (deadline === null) return;
     try {
       await clock.sleep(Math.max(0, deadline - clock.now()), signal);
     } catch {
       return; // the run ended in time
     }
-    await this.#endLater(record, { kind: "deadline passed", runId, limit: durationWords(runMs) });
+    await this.#endLater(record, { kind: "deadline passed", runId, limit: durationWords(deadline - startedAt!) });
   }
 
   /** Another replica may end the task: the run here then stops. */
@@ -381,11 +381,6 @@ export class Runner {
 interface Waiting {
   readonly record: TaskRecord;
   readonly stop: AbortController;
-}
-
-/** When a run that begins at `now` is stopped, as it is stored: null for never. */
-export function deadlineAfter(runMs: number, now: TimeMs): TimeMs | null {
-  return Number.isFinite(runMs) ? now + runMs as TimeMs : null;
 }
 
 function keyOf(record: TaskRecord): ContextKey {

@@ -122,7 +122,7 @@ export class Sweeper implements AsyncDisposable {
       whenFull: "refuse", // the next sweep tries again
       afterwards: async (next) => {
         if (next.run === null) return await slots.giveUp(key, fence);
-        runSlots.waitAnyway(next.run.runId);
+        runSlots.waitAnyway(next.run.runId, next.caller);
         counters.add("tasks.requeued");
         runner.wait(next);
       },

@@ -1,14 +1,12 @@
 import { dirname } from "node:path";
 import { getLogger } from "@logtape/logtape";
-import type { Counters } from "@/counters.ts";
 import { type CallerName, isTaskId, type TaskId } from "@/protocol/ids.ts";
 import type { BlobRef } from "@/protocol/task.ts";
-import type { Random } from "@/random.ts";
-import type { Clock, TimeMs } from "@/time/clock.ts";
+import type { TimeMs } from "@/time/clock.ts";
 import { unlessAborted } from "@/time/unless_aborted.ts";
 import { sweepTemporary } from "@/workspace/atomic_write.ts";
-import type { Disk, FolderEntry } from "@/workspace/disk.ts";
 import { fenceBase } from "@/workspace/host_file.ts";
+import type { FileTaskStoreOptions, OpenedFolder } from "./file_store_options.ts";
 import { BlobFiles } from "./blob_files.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { FreeRoom } from "./free_room.ts";
@@ -20,7 +18,7 @@ import { PushClaims } from "./push_claims.ts";
 import { scanTaskFiles, sweepBlobs } from "./index_scan.ts";
 import { type FileCommit, RecordFiles } from "./record_files.ts";
 import { recordText, storableText } from "./record_json.ts";
-import { readJournals, type Recovered, replayJournals, retireJournals } from "./recovery.ts";
+import { readJournals, replayJournals, retireJournals } from "./recovery.ts";
 import { StoredRecords } from "./stored_records.ts";
 import { TaskFeed } from "./task_feed.ts";
 import { TaskIndex } from "./task_index.ts";
@@ -50,25 +48,6 @@ const logger = getLogger(["a2a", "server", "tasks"]);
 const journaledCharsMax = 256 * 1024;
 const indexWaitMs = 30_000;
 
-/** Where a file store lives and what bounds it. */
-export interface FileTaskStoreOptions {
-  /** `<workspace>/.volcanic/a2a/tasks`. The caller holds `host.lock`: one store a folder. */
-  readonly folder: string;
-  /** Of `host.json`, higher than ever before: fences grow over restarts. */
-  readonly epoch: number;
-  readonly disk: Disk;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly counters: Counters;
-  readonly durability: "disk" | "process";
-  readonly storedTasksMax: number;
-  /** With less room than this no new task is taken. */
-  readonly freeBytesMin: number;
-  /** See `JournalOptions`. */
-  readonly journalBytesMax?: number;
-  readonly backlogBytesMax?: number;
-}
-
 /**
  * Opens the tasks of a folder: replays the journals over the task files, checkpoints them, and begins to index the rest in
  * the background. When this resolves every task can be read and committed; what needs the index waits for it.
@@ -96,14 +75,14 @@ export async function openFileTaskStore(options: FileTaskStoreOptions): Promise<
  * are in memory: `host.lock` lets one process have the folder.
  */
 export class FileTaskStore implements TaskStore {
-  readonly #options: FileTaskStoreOptions & Opened;
+  readonly #options: FileTaskStoreOptions & OpenedFolder;
   readonly #journal: Journal;
   readonly #checkpointer: Checkpointer;
   readonly #records: StoredRecords;
   readonly #index = new TaskIndex();
   readonly #feed = new TaskFeed();
   readonly #leases: Leases;
-  readonly #claims = new PushClaims({ index: this.#index, read: async (id) => (await this.#all([id]))[0] });
+  readonly #claims = new PushClaims(this.#index);
   readonly #room: FreeRoom;
   readonly #quota: TaskQuota;
   /** Commits of one task take turns, so that the second sees what the first made durable. */
@@ -113,14 +92,14 @@ export class FileTaskStore implements TaskStore {
   readonly #indexed: Promise<void>;
   #isIndexed = false;
 
-  constructor(options: FileTaskStoreOptions & Opened) {
+  constructor(options: FileTaskStoreOptions & OpenedFolder) {
     this.#options = options;
     this.#records = new StoredRecords(options.files);
     this.#journal = new Journal(options);
     this.#room = new FreeRoom(options);
     this.#quota = new TaskQuota({
       index: this.#index,
-      tasksMax: () => this.#isIndexed ? options.storedTasksMax : Infinity,
+      tasksMax: (caller) => this.#isIndexed ? options.storedTasksMax(caller) : Infinity,
     });
     this.#leases = new Leases({ clock: options.clock, firstFence: fenceBase(options.epoch) as Fence });
     this.#checkpointer = new Checkpointer({
@@ -265,19 +244,27 @@ export class FileTaskStore implements TaskStore {
 
   async duePushes(query: DuePushQuery): Promise<readonly DuePush[]> {
     if (query.taskId === undefined) await this.#indexed; // a task that was changed just now is known
-    return await this.#claims.take(query);
+    return this.#claims.take(query);
+  }
+
+  giveBackPush(taskId: TaskId, configId: string): void {
+    this.#claims.giveBack(taskId, configId);
   }
 
   nextPushAt(now: TimeMs): Promise<TimeMs | undefined> {
     return this.#indexed.then(() => this.#claims.nextAt(now));
   }
 
-  webhooks(caller: CallerName): Promise<number> {
-    return this.#indexed.then(() => this.#index.webhooks(caller));
+  webhooks(caller: CallerName): number {
+    return this.#index.webhooks(caller);
   }
 
-  withWebhooks(caller: CallerName): Promise<readonly TaskRecord[]> {
-    return this.#indexed.then(() => this.#all(this.#index.withWebhooks(caller)));
+  withWebhooks(caller: CallerName): Promise<readonly TaskId[]> {
+    return this.#indexed.then(() => this.#index.withWebhooks(caller));
+  }
+
+  callers(): Promise<readonly CallerName[]> {
+    return this.#indexed.then(() => this.#index.callers);
   }
 
   /** Tasks that are known so far, whether that is all of them, and how many follow one now. */
@@ -376,7 +363,7 @@ export class FileTaskStore implements TaskStore {
     if (deadline.signal.aborted) throw new IndexNotReady("The tasks are still being indexed");
   }
 
-  async #scan({ recovered, ...opened }: Opened): Promise<void> {
+  async #scan({ recovered, ...opened }: OpenedFolder): Promise<void> {
     this.#isIndexed = await scanTaskFiles({
       ...opened,
       isKnown: (id) => this.#index.get(id) !== undefined || recovered.removed.has(id) || this.#records.isForgotten(id),
@@ -389,12 +376,4 @@ export class FileTaskStore implements TaskStore {
 
 interface Write extends FileCommit {
   readonly bringsContent: boolean;
-}
-
-interface Opened {
-  readonly files: RecordFiles;
-  readonly blobs: BlobFiles;
-  readonly entries: readonly FolderEntry[];
-  readonly recovered: Recovered;
-  readonly lastNumber: number;
 }

@@ -11,7 +11,8 @@ import type { BlobRef } from "@/protocol/task.ts";
 import { eachAtOnce } from "@/time/each_at_once.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk, type Disk } from "@/workspace/disk.ts";
-import { type FileTaskStore, type FileTaskStoreOptions, openFileTaskStore } from "./file_task_store.ts";
+import type { FileTaskStoreOptions } from "./file_store_options.ts";
+import { type FileTaskStore, openFileTaskStore } from "./file_task_store.ts";
 import type { TaskRecord } from "./task_record.ts";
 
 const disk = createDisk(systemClock);
@@ -49,7 +50,7 @@ function optionsFor(folder: string, more: { disk: Disk; clock: TestClock; epoch?
     random: createSeededRandom(7),
     counters: new Counters(),
     durability: "disk",
-    storedTasksMax: 10_000,
+    storedTasksMax: () => 10_000,
     freeBytesMin: 0,
     journalBytesMax: 3000, // rotates often
     ...more,

@@ -28,7 +28,7 @@ Deno.test({
         random: createTestRandom(),
         counters: new Counters(),
         durability: "disk" as const,
-        storedTasksMax: 10,
+        storedTasksMax: () => 10,
         freeBytesMin: 1,
       };
       const record = sampleTask({ working: true });

@@ -1,8 +1,8 @@
 import { openFileStore } from "@tests/fakes/file_store.ts";
 import { taskStoreSuite } from "@tests/suites/task_store_suite.ts";
 
-taskStoreSuite("FileTaskStore", async (options) => {
-  const test = await openFileStore(options);
+taskStoreSuite("FileTaskStore", async ({ storedTasksMax } = {}) => {
+  const test = await openFileStore(storedTasksMax === undefined ? {} : { storedTasksMax: () => storedTasksMax });
   return {
     get store() {
       return test.store;

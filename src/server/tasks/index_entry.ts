@@ -26,6 +26,7 @@ export interface IndexEntry {
 /** A webhook that is to be told something. */
 export interface OwedPush {
   readonly configId: string;
+  readonly url: string;
   readonly at: number;
 }
 
@@ -42,7 +43,7 @@ export function entryOf(record: TaskRecord): IndexEntry {
     queuedAt: run?.queuedAt ?? 0,
     forgettable: isForgettable(record),
     owed: pushes.filter((push) => isOwed(push, record))
-      .map(({ target, nextAt }) => ({ configId: target.id, at: nextAt! })),
+      .map(({ target: { id, url }, nextAt }) => ({ configId: id, url, at: nextAt! })),
     webhooks: pushes.filter(({ state }) => state === "active").length,
     dedupeName: record.dedupe && dedupeName(record.caller, record.dedupe),
   };

@@ -1,50 +1,49 @@
 import type { TaskId } from "@/protocol/ids.ts";
 import type { TimeMs } from "@/time/clock.ts";
-import { isSameTarget } from "./push_lifecycle.ts";
+import { isSameTarget, pushDelayMsMax } from "./push_lifecycle.ts";
 import type { TaskIndex } from "./task_index.ts";
-import { isOwed, type TaskRecord } from "./task_record.ts";
+import type { TaskRecord } from "./task_record.ts";
 import type { DuePush, DuePushQuery } from "./task_store.ts";
 
-/** Where the webhooks are found, and their records. */
-export interface PushClaimsOptions {
-  readonly index: TaskIndex;
-  /** The newest record of a task. */
-  readonly read: (id: TaskId) => Promise<TaskRecord | undefined>;
-}
-
 /**
- * Which webhooks somebody is sending to right now, in memory: a claim ends when the webhook's own state is committed, or
- * with its lease. A new status of the task does not end it: one request at a time a webhook (state-machines.md 6).
+ * Which webhooks somebody is sending to right now, in memory: a claim ends when it is given back, when the webhook's own state
+ * is committed, or with its lease. A new status of the task does not end it: one request at a time a webhook
+ * (state-machines.md 6).
+ *
+ * All by what the index knows: no record is read, however many webhooks are due.
  */
 export class PushClaims {
-  readonly #options: PushClaimsOptions;
+  readonly #index: TaskIndex;
   readonly #until = new Map<string, number>();
 
-  constructor(options: PushClaimsOptions) {
-    this.#options = options;
+  constructor(index: TaskIndex) {
+    this.#index = index;
   }
 
-  /** Claims webhooks that are due and unclaimed, longest due first, and gives them with their records. */
-  async take({ now, limit, leaseMs, taskId }: DuePushQuery): Promise<readonly DuePush[]> {
-    const due: DuePush[] = [];
-    for (const { id, configId, at } of this.#options.index.owed(taskId)) {
-      if (due.length === limit || at > now) break;
-      if (this.#isClaimed(id, configId, now)) continue;
-      const record = await this.#options.read(id);
-      const push = record?.pushes.find(({ target }) => target.id === configId);
-      // The record may be newer than what was listed, and another may have claimed it meanwhile.
-      const isDue = record !== undefined && push !== undefined && isOwed(push, record) && push.nextAt! <= now;
-      if (!isDue || this.#isClaimed(id, configId, now)) continue;
-      this.#until.set(claimName(id, configId), now + leaseMs);
-      due.push({ record, configId });
-    }
-    return due;
+  /** Claims webhooks that are due and unclaimed, longest due first. */
+  take({ now, limit, leaseMs, taskId }: DuePushQuery): readonly DuePush[] {
+    const due = [...this.#index.owed(taskId)].filter(({ entry, configId, at }) =>
+      isDue(at, now) && this.#claimedUntil(entry.id, configId) <= now
+    ).sort((a, b) => a.at - b.at || (a.entry.id < b.entry.id ? -1 : a.entry.id > b.entry.id ? 1 : 0)).slice(0, limit);
+    return due.map(({ entry, configId, url, at }) => {
+      this.#until.set(claimName(entry.id, configId), now + leaseMs);
+      return { taskId: entry.id, caller: entry.caller, configId, url, at: at as TimeMs };
+    });
   }
 
-  /** When the first unclaimed webhook wants to be told something, be it in the past; undefined when none does. */
+  /** Gives a claim back: the webhook may be claimed again. */
+  giveBack(taskId: TaskId, configId: string): void {
+    this.#until.delete(claimName(taskId, configId));
+  }
+
+  /** When the first webhook wants to be told something and may be claimed, be it in the past; undefined when none does. */
   nextAt(now: TimeMs): TimeMs | undefined {
-    const first = this.#options.index.owed().find(({ id, configId }) => !this.#isClaimed(id, configId, now));
-    return first?.at as TimeMs | undefined;
+    let first = Infinity;
+    for (const { entry, configId, at } of this.#index.owed()) {
+      const from = isDue(at, now) ? now : at;
+      first = Math.min(first, Math.max(from, this.#claimedUntil(entry.id, configId)));
+    }
+    return first === Infinity ? undefined : first as TimeMs;
   }
 
   /** Ends the claims of webhooks whose own state differs between two revisions. */
@@ -53,13 +52,18 @@ export class PushClaims {
       const after = next?.pushes.find(({ target }) => target.id === push.target.id);
       const same = after?.acked === push.acked && after.failures === push.failures && after.state === push.state &&
         isSameTarget(after.target, push.target);
-      if (!same) this.#until.delete(claimName(before.task.id, push.target.id));
+      if (!same) this.giveBack(before.task.id, push.target.id);
     }
   }
 
-  #isClaimed(taskId: TaskId, configId: string, now: TimeMs): boolean {
-    return (this.#until.get(claimName(taskId, configId)) ?? 0) > now;
+  #claimedUntil(taskId: TaskId, configId: string): number {
+    return this.#until.get(claimName(taskId, configId)) ?? 0;
   }
+}
+
+/** What is further ahead than any delay was stored before the clock of the machine was set back. */
+function isDue(at: number, now: TimeMs): boolean {
+  return at <= now || at > now + pushDelayMsMax;
 }
 
 function claimName(taskId: TaskId, configId: string): string {

@@ -13,7 +13,7 @@ function claimsOf(first: TaskRecord) {
   const index = new TaskIndex();
   index.put(first);
   let now = first;
-  const claims = new PushClaims({ index, read: () => Promise.resolve(now) });
+  const claims = new PushClaims(index);
   return {
     claims,
     commit(next: TaskRecord) {
@@ -21,77 +21,90 @@ function claimsOf(first: TaskRecord) {
       claims.committed(now, next);
       now = next;
     },
-    async take({ at = sampleNow as number, limit = 9 } = {}) {
-      const due = await claims.take({ now: at as TimeMs, limit, leaseMs });
+    take({ at = sampleNow as number, limit = 9 } = {}) {
+      const due = claims.take({ now: at as TimeMs, limit, leaseMs });
       return due.map(({ configId }) => configId);
     },
     nextAt: (at: number) => claims.nextAt(at as TimeMs),
   };
 }
 
-Deno.test("PushClaims claims each due webhook once, until its lease is over", async () => {
+Deno.test("PushClaims claims each due webhook once, until its lease is over", () => {
   const { take } = claimsOf(record);
-  deepStrictEqual(await take(), ["w1", "w2"]);
-  deepStrictEqual(await take(), []);
-  deepStrictEqual(await take({ at: sampleNow + leaseMs - 1 }), []);
-  deepStrictEqual(await take({ at: sampleNow + leaseMs }), ["w1", "w2"]);
+  deepStrictEqual(take(), ["w1", "w2"]);
+  deepStrictEqual(take(), []);
+  deepStrictEqual(take({ at: sampleNow + leaseMs - 1 }), []);
+  deepStrictEqual(take({ at: sampleNow + leaseMs }), ["w1", "w2"]);
 });
 
-Deno.test("PushClaims claims no more than it is asked for", async () => {
+Deno.test("PushClaims claims no more than it is asked for", () => {
   const { take } = claimsOf(record);
-  deepStrictEqual(await take({ limit: 1 }), ["w1"]);
-  deepStrictEqual(await take({ limit: 0 }), []);
-  deepStrictEqual(await take({ limit: 1 }), ["w2"]);
+  deepStrictEqual(take({ limit: 1 }), ["w1"]);
+  deepStrictEqual(take({ limit: 0 }), []);
+  deepStrictEqual(take({ limit: 1 }), ["w2"]);
 });
 
-Deno.test("PushClaims gives one webhook to one of two who look at once", async () => {
-  const { take } = claimsOf(record);
-  const both = await Promise.all([take(), take()]);
-  deepStrictEqual(both.flat().sort(), ["w1", "w2"]);
+Deno.test("PushClaims lets a claim that was given back be taken again, and says when the next can be", () => {
+  const { take, claims, nextAt } = claimsOf(record);
+  take();
+  strictEqual(nextAt(sampleNow), sampleNow + leaseMs);
+  claims.giveBack(record.task.id, "w2");
+  strictEqual(nextAt(sampleNow), sampleNow);
+  deepStrictEqual(take(), ["w2"]);
 });
 
-Deno.test("PushClaims leaves webhooks that are over, retry later, or were told all", async () => {
+Deno.test("PushClaims takes what is further ahead than any delay for due: the clock was set back [SM6 clock-set-back]", () => {
+  const [w1, w2] = record.pushes;
+  const hour = 60 * 60_000;
+  const pushes = [{ ...w1!, nextAt: sampleNow + hour + 1 as TimeMs }, { ...w2!, nextAt: sampleNow + hour as TimeMs }];
+  const { take, nextAt } = claimsOf({ ...record, pushes });
+  strictEqual(nextAt(sampleNow), sampleNow);
+  deepStrictEqual(take(), ["w1"]);
+  strictEqual(nextAt(sampleNow), sampleNow + leaseMs);
+});
+
+Deno.test("PushClaims leaves webhooks that are over, retry later, or were told all", () => {
   const [w1, w2] = record.pushes;
   const told = { ...w1!, acked: record.statusLog.at(-1)!.seq };
   const later = { ...w2!, nextAt: sampleNow + 1 as TimeMs };
   const over = { ...w2!, target: { ...w2!.target, id: "w3" }, state: "gave up" as const };
   const { take, nextAt } = claimsOf({ ...record, pushes: [told, later, over] });
-  deepStrictEqual(await take(), []);
+  deepStrictEqual(take(), []);
   strictEqual(nextAt(sampleNow), sampleNow + 1);
-  deepStrictEqual(await take({ at: sampleNow + 1 }), ["w2"]);
-  strictEqual(nextAt(sampleNow + 1), undefined);
+  deepStrictEqual(take({ at: sampleNow + 1 }), ["w2"]);
+  strictEqual(nextAt(sampleNow + 1), sampleNow + 1 + leaseMs);
 });
 
-Deno.test("PushClaims keeps a claim over a new status: one request at a time a webhook [SM6 one-at-a-time]", async () => {
+Deno.test("PushClaims keeps a claim over a new status: one request at a time a webhook [SM6 one-at-a-time]", () => {
   const { take, commit } = claimsOf(record);
-  await take();
+  take();
   commit(answered(record));
-  deepStrictEqual(await take(), []);
+  deepStrictEqual(take(), []);
 });
 
-Deno.test("PushClaims ends the claim of the webhook whose own state was committed", async () => {
+Deno.test("PushClaims ends the claim of the webhook whose own state was committed", () => {
   const { take, commit } = claimsOf(record);
-  await take();
+  take();
   const told = acknowledged(record, "w1");
   commit(told);
   const next = answered(told);
   commit(next);
-  deepStrictEqual(await take(), ["w1"]);
+  deepStrictEqual(take(), ["w1"]);
   const failed = { ...next, pushes: next.pushes.map((push) => ({ ...push, failures: push.failures + 1 })) };
   commit(failed);
-  deepStrictEqual(await take(), ["w1", "w2"]);
+  deepStrictEqual(take(), ["w1", "w2"]);
 });
 
-Deno.test("PushClaims ends the claim of a webhook that was set anew under its id", async () => {
+Deno.test("PushClaims ends the claim of a webhook that was set anew under its id", () => {
   const { take, commit } = claimsOf(record);
-  await take();
+  take();
   commit(after(record, { kind: "webhook set", target: { id: "w1", url: "https://other.example/" } }));
-  deepStrictEqual(await take(), ["w1"]);
+  deepStrictEqual(take(), ["w1"]);
 });
 
-Deno.test("PushClaims ends all claims of a task that is gone", async () => {
+Deno.test("PushClaims ends all claims of a task that is gone", () => {
   const { take, claims } = claimsOf(record);
-  await take();
+  take();
   claims.committed(record, undefined);
-  deepStrictEqual(await take(), ["w1", "w2"]);
+  deepStrictEqual(take(), ["w1", "w2"]);
 });

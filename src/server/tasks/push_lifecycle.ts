@@ -53,7 +53,11 @@ export const refusalsMax = 5;
 const delayMsMin = 1_000;
 const delayMsMax = 15 * 60_000;
 const retryAfterMsMax = 60 * 60_000;
+/** The longest that a webhook waits for its next try. */
+export const pushDelayMsMax = retryAfterMsMax;
 const statusLogMax = 200;
+/** What a status that is not the newest may hold of words: the log of a dead webhook must not fill its task. */
+const oldMessageCharsMax = 1024;
 
 /** Decides what `event` does to the webhooks of a task. Pure; a record that comes out has `rev` + 1. */
 export function nextPush(record: TaskRecord, event: PushEvent, now: TimeMs): PushDecision {
@@ -174,9 +178,17 @@ function changed(record: TaskRecord, pushes: readonly PushState[]): PushDecision
   return { kind: "changed", record: { ...withPushes(record, pushes), rev: record.rev + 1 as Rev } };
 }
 
-/** The log keeps what a webhook still has to be told, and the newest. */
+/** The log keeps what a webhook still has to be told, and the newest in full. */
 function withPushes(record: TaskRecord, pushes: readonly PushState[]): TaskRecord {
   const newest = newestStatus(record);
   const needed = Math.min(newest.seq - 1, ...pushes.filter(isActive).map(({ acked }) => acked));
-  return { ...record, pushes, statusLog: record.statusLog.filter(({ seq }) => seq > needed).slice(-statusLogMax) };
+  const kept = record.statusLog.filter(({ seq }) => seq > needed).slice(-statusLogMax);
+  return { ...record, pushes, statusLog: [...kept.slice(0, -1).map(shortened), newest] };
+}
+
+/** Whoever still waits for an old status is told that it is superseded; what it said at length is in the history. */
+function shortened({ seq, status }: LoggedStatus): LoggedStatus {
+  const { message, ...rest } = status;
+  const chars = message?.parts.reduce((sum, { text }) => sum + (text?.length ?? 0), 0) ?? 0;
+  return { seq, status: chars > oldMessageCharsMax ? rest : status };
 }

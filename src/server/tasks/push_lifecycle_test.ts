@@ -165,6 +165,27 @@ Deno.test("a webhook may come with the message that continues a task: it is told
   deepStrictEqual([webhook(next).acked, nextStatus(next, webhook(next))!.status.state], [3, "TASK_STATE_WORKING"]);
 });
 
+Deno.test("the log of a webhook that takes nothing keeps old statuses short, and the newest whole [SM6 superseded]", () => {
+  const question = "?".repeat(5_000);
+  const record = answered(set(running), question);
+  const waiting = asked(set(running), question);
+  const run = { ...running.run!, startedAt: sampleNow as TimeMs };
+  const message = { messageId: "m2", role: "ROLE_USER" as const, parts: [{ text: "this" }] };
+  const next = after(waiting, { kind: "message", message, run });
+  const words = (of: TaskRecord) => of.statusLog.map(({ status }) => status.message?.parts[0]?.text?.length);
+  deepStrictEqual([words(waiting), words(next), words(record)], [
+    [undefined, 5_000],
+    [undefined, undefined, undefined],
+    [
+      undefined,
+      undefined,
+    ],
+  ]);
+  strictEqual(next.task.history!.at(-2)!.parts[0]!.text, question);
+  const short = after(asked(set(running), "Which?"), { kind: "message", message, run });
+  deepStrictEqual(words(short), [undefined, 6, undefined]);
+});
+
 Deno.test("isSameTarget() tells webhooks apart by everything that their caller gave", () => {
   ok(isSameTarget(target, { ...target, authentication: { ...secrets.authentication } }));
   const others: readonly Partial<PushTarget>[] = [

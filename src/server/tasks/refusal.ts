@@ -26,6 +26,8 @@ const refusalTexts = {
     `The task has ${webhooksMax} webhooks, the most it may have: delete one, or set one anew under its id`,
   "too many active webhooks":
     "Too many webhooks of this caller still wait for their tasks: delete some, or wait until tasks end",
+  "too many turns": "Too many turns in this context, retry later",
+  "too many delegated turns": "Too many turns in a row came over other agents in this context",
   "hop limit": "hop limit: the message came over too many agents",
   "storage full": "No room is left to store this, retry later",
   "shutting down": "The server is shutting down, retry later",
@@ -35,11 +37,23 @@ const refusalTexts = {
 const retryAfterMs: Partial<Record<RefusalReason, number>> = {
   "queue full": 30_000,
   "storage full": 60_000,
+  // At the latest: what limits turns knows better.
+  "too many turns": 3_600_000,
+  "too many delegated turns": 3_600_000,
   "shutting down": 10_000,
 };
 
-/** Makes the refusal for a reason, with its text and, when trying again makes sense, after how long. */
-export function refused(why: RefusalReason): Refused {
+/**
+ * Makes the refusal for a reason, with its text and, when trying again makes sense, after how long; `known` is what the place
+ * that refuses knows better.
+ */
+export function refused(why: RefusalReason, known: Partial<Pick<Refused, "text" | "retryAfterMs">> = {}): Refused {
   const retry = retryAfterMs[why];
-  return { kind: "refused", why, text: refusalTexts[why], ...(retry !== undefined && { retryAfterMs: retry }) };
+  return {
+    kind: "refused",
+    why,
+    text: refusalTexts[why],
+    ...(retry !== undefined && { retryAfterMs: retry }),
+    ...known,
+  };
 }

@@ -14,6 +14,8 @@ const reasons: Readonly<Record<RefusalReason, boolean>> = {
   "too large": false,
   "too many webhooks": false,
   "too many active webhooks": false,
+  "too many turns": true,
+  "too many delegated turns": true,
   "hop limit": false,
   "storage full": true,
   "shutting down": true,

@@ -42,6 +42,11 @@ export class TaskIndex {
     return this.#callers.get(caller)?.all.length ?? 0;
   }
 
+  /** Who has tasks. */
+  get callers(): readonly CallerName[] {
+    return [...this.#callers].filter(([, { all }]) => all.length > 0).map(([caller]) => caller);
+  }
+
   /** Puts in or replaces what is known of a task. */
   put(record: TaskRecord): void {
     const entry = entryOf(record);
@@ -152,12 +157,11 @@ export class TaskIndex {
     return oldest?.id;
   }
 
-  /** Webhooks that want to be told something, of one task or of all, longest due first. */
-  owed(id?: TaskId): readonly (OwedPush & { readonly id: TaskId })[] {
-    const entries = id === undefined
-      ? this.#pushes.values()
-      : [this.#pushes.get(id)].filter((one) => one !== undefined);
-    return [...entries].flatMap(({ id, owed }) => owed.map((push) => ({ id, ...push }))).sort(byDueAt);
+  /** Webhooks that want to be told something, of one task or of all, in no order. */
+  *owed(id?: TaskId): Generator<OwedPush & { readonly entry: IndexEntry }, void, void> {
+    const one = id === undefined ? undefined : this.#pushes.get(id);
+    const entries = id === undefined ? this.#pushes.values() : one === undefined ? [] : [one];
+    for (const entry of entries) for (const push of entry.owed) yield { entry, ...push };
   }
 
   /** How many webhooks of a caller are not over. */
@@ -237,8 +241,4 @@ function total({ order, fits }: OrderOfQuery, start: number): number {
 
 function byQueuedAt(a: IndexEntry, b: IndexEntry): number {
   return a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1);
-}
-
-function byDueAt(a: OwedPush & { id: TaskId }, b: OwedPush & { id: TaskId }): number {
-  return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }

@@ -7,11 +7,11 @@ import type { TaskIndex } from "./task_index.ts";
  */
 export class TaskQuota {
   readonly #index: TaskIndex;
-  readonly #tasksMax: () => number;
+  readonly #tasksMax: (caller: CallerName) => number;
   readonly #creating = new Map<CallerName, number>();
 
   /** `tasksMax` is asked each time: until the index is complete the oldest task is not known, so there is no limit. */
-  constructor(options: { index: TaskIndex; tasksMax: () => number }) {
+  constructor(options: { index: TaskIndex; tasksMax: (caller: CallerName) => number }) {
     this.#index = options.index;
     this.#tasksMax = options.tasksMax;
   }
@@ -23,7 +23,7 @@ export class TaskQuota {
   async take(caller: CallerName, forget: (id: TaskId) => Promise<void>): Promise<Disposable | undefined> {
     const place = this.#place(caller);
     try {
-      while (this.#index.count(caller) + this.#creating.get(caller)! > this.#tasksMax()) {
+      while (this.#index.count(caller) + this.#creating.get(caller)! > this.#tasksMax(caller)) {
         const oldest = this.#index.oldestForgettable(caller);
         if (oldest === undefined) {
           place[Symbol.dispose]();

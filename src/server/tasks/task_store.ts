@@ -59,14 +59,21 @@ export interface TaskStore extends AsyncDisposable {
   aged(state: "waiting" | "terminal", before: TimeMs, limit: number): Promise<readonly TaskRecord[]>;
   /** Records of a caller that are not terminal, oldest first: what an expulsion ends. */
   unfinished(caller: CallerName, limit: number): Promise<readonly TaskRecord[]>;
-  /** Webhooks with something to send at `now`, longest due first, each claimed for `leaseMs`; settled by committing the record. */
+  /**
+   * Webhooks with something to send at `now`, longest due first, each claimed for `leaseMs`: until the record is committed
+   * with what came of it, or the claim is given back.
+   */
   duePushes(query: DuePushQuery): Promise<readonly DuePush[]>;
-  /** When the first webhook that nobody claims wants to be told something, be it in the past; undefined when none does. */
+  /** Gives back the claim of a webhook that nothing was committed of. */
+  giveBackPush(taskId: TaskId, configId: string): void;
+  /** When the first webhook wants to be told something and may be claimed, be it in the past; undefined when none does. */
   nextPushAt(now: TimeMs): Promise<TimeMs | undefined>;
-  /** How many webhooks of a caller are not over. */
-  webhooks(caller: CallerName): Promise<number>;
-  /** A caller's records with webhooks that are not over: what an expulsion stops. */
-  withWebhooks(caller: CallerName): Promise<readonly TaskRecord[]>;
+  /** How many webhooks of a caller are not over, of the tasks that are known so far. */
+  webhooks(caller: CallerName): number;
+  /** A caller's tasks with webhooks that are not over: what an expulsion stops. */
+  withWebhooks(caller: CallerName): Promise<readonly TaskId[]>;
+  /** Who has tasks here. */
+  callers(): Promise<readonly CallerName[]>;
 }
 
 /** What became of a new task. */
@@ -167,10 +174,14 @@ export interface DuePushQuery {
   readonly taskId?: TaskId;
 }
 
-/** A webhook to send to, and the record that says what. */
+/** A webhook to send to. */
 export interface DuePush {
-  readonly record: TaskRecord;
+  readonly taskId: TaskId;
+  readonly caller: CallerName;
   readonly configId: string;
+  readonly url: string;
+  /** Since when. */
+  readonly at: TimeMs;
 }
 
 /** Nothing was stored: no room is left, or the disk refuses. Nothing changed, so trying again later is right. */

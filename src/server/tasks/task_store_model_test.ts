@@ -283,7 +283,7 @@ async function reopen(file: FileStore, sides: readonly Side[]): Promise<void> {
 
 for (const seed of [1, 2]) {
   Deno.test(`FileTaskStore gives what MemoryTaskStore gives over 2,000 random steps and new starts, by seed ${seed} [DM6 index, DM6 replay]`, async () => {
-    await using file = await openFileStore({ storedTasksMax });
+    await using file = await openFileStore({ storedTasksMax: () => storedTasksMax });
     const memory = new MemoryTaskStore({ clock: file.clock, storedTasksMax });
     const side = (store: TaskStore): Side => ({ store, leases: new Map(), followers: new Map() });
     const sides = [side(memory), side(file.store)];

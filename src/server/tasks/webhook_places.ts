@@ -17,13 +17,11 @@ export class WebhookPlaces {
   }
 
   /** Takes a place for a new webhook; undefined when none is left. Dispose it once the webhook was stored, or was not. */
-  async take(caller: CallerName): Promise<Disposable | undefined> {
-    const before = this.#taken.get(caller) ?? 0;
-    this.#taken.set(caller, before + 1);
-    const place = { [Symbol.dispose]: () => this.#leave(caller) };
-    if (await this.#store.webhooks(caller) + before < this.#max) return place;
-    place[Symbol.dispose]();
-    return undefined;
+  take(caller: CallerName): Disposable | undefined {
+    const taken = this.#taken.get(caller) ?? 0;
+    if (this.#store.webhooks(caller) + taken >= this.#max) return undefined;
+    this.#taken.set(caller, taken + 1);
+    return { [Symbol.dispose]: () => this.#leave(caller) };
   }
 
   #leave(caller: CallerName): void {

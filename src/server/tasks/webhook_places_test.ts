@@ -4,31 +4,31 @@ import type { CallerName } from "@/protocol/ids.ts";
 import { WebhookPlaces } from "./webhook_places.ts";
 
 function placesOf(max: number, stored: Partial<Record<string, number>> = {}) {
-  const store = { webhooks: (caller: CallerName) => Promise.resolve(stored[caller] ?? 0) };
+  const store = { webhooks: (caller: CallerName) => stored[caller] ?? 0 };
   return { places: new WebhookPlaces({ store, max }), stored };
 }
 
-Deno.test("WebhookPlaces gives each caller as many places as the limit leaves [§5.7 active-webhooks, case 32]", async () => {
+Deno.test("WebhookPlaces gives each caller as many places as the limit leaves [§5.7 active-webhooks, case 32]", () => {
   const { places } = placesOf(2, { ann: 1 });
-  const first = await places.take(ann);
+  const first = places.take(ann);
   ok(first);
-  strictEqual(await places.take(ann), undefined);
-  ok(await places.take(bob));
+  strictEqual(places.take(ann), undefined);
+  ok(places.take(bob));
   first[Symbol.dispose]();
-  ok(await places.take(ann));
+  ok(places.take(ann));
 });
 
-Deno.test("WebhookPlaces gives many at once no more than the limit, whatever comes of them [§5.7 active-webhooks]", async () => {
+Deno.test("WebhookPlaces gives many at once no more than the limit, whatever comes of them [§5.7 active-webhooks]", () => {
   const { places, stored } = placesOf(3);
-  const taken = await Promise.all(Array.from({ length: 9 }, () => places.take(ann)));
+  const taken = Array.from({ length: 9 }, () => places.take(ann));
   deepStrictEqual(taken.map((place) => place !== undefined), [true, true, true, ...Array(6).fill(false)]);
   stored[ann] = 2; // two were stored, one was not
   for (const place of taken) place?.[Symbol.dispose]();
-  ok(await places.take(ann));
-  strictEqual(await places.take(ann), undefined);
+  ok(places.take(ann));
+  strictEqual(places.take(ann), undefined);
 });
 
-Deno.test("WebhookPlaces without a limit has a place for everyone", async () => {
+Deno.test("WebhookPlaces without a limit has a place for everyone", () => {
   const { places } = placesOf(Infinity, { ann: 100_000 });
-  ok(await places.take(ann));
+  ok(places.take(ann));
 });
