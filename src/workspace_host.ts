@@ -13,7 +13,7 @@ import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import { TaskWriter } from "@/server/tasks/task_writer.ts";
 import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
-import { SessionPool } from "@/sessions/session_pool.ts";
+import { type LendPrograms, SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
 import { accessOf, callerMap } from "@/workspace/caller_map.ts";
@@ -45,6 +45,8 @@ export interface HostOptions {
   readonly outbound: Pick<Outbound, "guarded" | "problemWith">;
   /** The state folders of the other workspaces that are served, absolute: hidden from the callers of this one. */
   readonly otherStates?: readonly string[];
+  /** What callers' sessions start programs with. */
+  readonly lendPrograms?: LendPrograms;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
@@ -165,11 +167,7 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
   const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
   const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config, own) };
-  const mapOf = (caller: CallerName) =>
-    callerMap({
-      ...{ paths, caller, access: accessOf(callers.read(), caller) },
-      ...{ hide: config.hide.value, otherStates: options.otherStates ?? [] },
-    });
+  const mapOf = mapsIn(paths, callers, options);
   const runs = opened.use(new RunService({ ...options, ...parts, mapOf }));
   const all = opened.move();
   return {
@@ -184,6 +182,12 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+}
+
+/** What each caller may see and change, as its entry says at each use. */
+function mapsIn(paths: WorkspacePaths, callers: CallersFile, { config, otherStates = [] }: HostOptions) {
+  return (caller: CallerName) =>
+    callerMap({ paths, caller, access: accessOf(callers.read(), caller), hide: config.hide.value, otherStates });
 }
 
 /** The queue that tells the webhooks of a workspace, with the keys and the standing of its callers. */
