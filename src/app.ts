@@ -35,6 +35,8 @@ export interface PeerOptions
   readonly outbound?: HostOptions["outbound"];
   /** Makes what thinks in one workspace. It is disposed of with the peer. */
   readonly openEngine: () => Engine;
+  /** Gives what callers' sessions in one workspace start programs with; absent: they start none. */
+  readonly programsOf?: (workspace: string) => HostOptions["lendPrograms"];
   /** Shows the owner what runs do. Must not throw. */
   readonly onActivity?: (workspace: string, activity: Activity) => void;
   /** Told once when another process has a workspace of ours: nothing may be written any more, so end at once. */
@@ -127,11 +129,16 @@ export class Peer implements AsyncDisposable {
   }
 
   /** Each workspace with how many callers it has now, and which of them may write to it. */
-  get workspaces(): readonly (NamedWorkspace & { readonly callers: number; readonly writers: readonly string[] })[] {
+  get workspaces(): readonly (NamedWorkspace & {
+    readonly callers: number;
+    readonly writers: readonly string[];
+    readonly networkers: readonly string[];
+  })[] {
     return this.#open.map(({ name, folder, host }) => {
       const { callers } = host.callers.read();
       const writers = callers.filter(({ access }) => access === "write").map(({ caller }) => caller);
-      return { name, folder, callers: callers.length, writers };
+      const networkers = callers.filter(({ network }) => network).map(({ caller }) => caller);
+      return { name, folder, callers: callers.length, writers, networkers };
     });
   }
 
@@ -175,6 +182,7 @@ export class Peer implements AsyncDisposable {
         workspace: folder,
         engine: this.#parts.use(openEngine()),
         counters: new Counters(),
+        lendPrograms: this.#options.programsOf?.(name),
         otherStates: this.#taken.filter((other) => other !== taken).map(({ locked }) => locked.paths.volcanic),
         outbound: doorOf(name, this.#outbound),
         observe: (record, event) => activity.observed(record, event),

@@ -1,3 +1,4 @@
+import { boxSettings } from "./box_settings.ts";
 import {
   addressRanges,
   baseUrl,
@@ -179,6 +180,7 @@ export const settings = {
     default: "20",
     doc: "Notices that one caller's sessions may send to the owner in an hour. 0 means no limit",
   }),
+  ...boxSettings,
   freeBytesMin: setting("MinFreeBytes", bytes(), {
     default: "256MiB",
     doc: "Free disk space below which no new task is accepted. 0 keeps nothing free",

@@ -1,4 +1,5 @@
 import { type AddressRange, parseAddressRange } from "./address_range.ts";
+import { splitCommand } from "./command_words.ts";
 import { modelProviders, type ModelReference, parseModelReference } from "./model_reference.ts";
 import { parsePathPattern, type PathPattern } from "./path_pattern.ts";
 
@@ -113,6 +114,15 @@ export function line(charsMax: number): Kind<string> {
 /** The path of a file. What is there is seen when it is read. */
 export function path(): Kind<string> {
   return { expects: "the path of a file", parse: line(4096).parse };
+}
+
+/** A command with its arguments. */
+export function commandWords(): Kind<readonly string[]> {
+  return {
+    expects:
+      `a command like /usr/bin/tool --name "two words", without variables, pipes and the like: no shell reads it`,
+    parse: splitCommand,
+  };
 }
 
 /** Where a listener is bound. */

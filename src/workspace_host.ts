@@ -13,10 +13,10 @@ import { type FileTaskStore, openFileTaskStore } from "@/server/tasks/file_task_
 import type { TaskRecord } from "@/server/tasks/task_record.ts";
 import { TaskWriter } from "@/server/tasks/task_writer.ts";
 import { WebhookPlaces } from "@/server/tasks/webhook_places.ts";
-import { SessionPool } from "@/sessions/session_pool.ts";
+import { type LendPrograms, SessionPool } from "@/sessions/session_pool.ts";
 import type { Clock } from "@/time/clock.ts";
 import { version } from "@/version.ts";
-import { accessOf, type CallerMap, callerMap } from "@/workspace/caller_map.ts";
+import { accessOf, callerMap } from "@/workspace/caller_map.ts";
 import { callerStanding } from "@/workspace/caller_standing.ts";
 import { limitOf, OwnLimits } from "@/workspace/caller_limits.ts";
 import { CallersFile } from "@/workspace/callers_file.ts";
@@ -45,6 +45,8 @@ export interface HostOptions {
   readonly outbound: Pick<Outbound, "guarded" | "problemWith">;
   /** The state folders of the other workspaces that are served, absolute: hidden from the callers of this one. */
   readonly otherStates?: readonly string[];
+  /** What callers' sessions start programs with. */
+  readonly lendPrograms?: LendPrograms;
   /** Shows the owner what a run does. Must not throw. */
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   /** Told after each commit, behind all who follow the task. Must not throw. */
@@ -165,7 +167,8 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   const webhookPlaces = new WebhookPlaces({ store, max: config.activeWebhooks.value });
   const webhooks = new Webhooks({ ...options, store, writer, places: webhookPlaces });
   const parts = { paths, store, writer, webhookPlaces, sessions, notify, limits: limitsOf(config, own) };
-  const runs = opened.use(new RunService({ ...options, ...parts, mapOf: mapsOf({ ...options, paths, callers }) }));
+  const mapOf = mapsIn(paths, callers, options);
+  const runs = opened.use(new RunService({ ...options, ...parts, mapOf }));
   const all = opened.move();
   return {
     kind: "host",
@@ -181,17 +184,10 @@ export async function openLocked({ paths, epoch }: LockedWorkspace, options: Hos
   };
 }
 
-/** The maps of a workspace's callers, by what `callers.json` gives them at the moment. */
-function mapsOf(
-  { paths, callers, config, otherStates = [] }: HostOptions & MapParts,
-): (caller: CallerName) => CallerMap {
-  const hide = config.hide.value;
-  return (caller) => callerMap({ paths, caller, access: accessOf(callers.read(), caller), hide, otherStates });
-}
-
-interface MapParts {
-  readonly paths: WorkspacePaths;
-  readonly callers: CallersFile;
+/** What each caller may see and change, as its entry says at each use. */
+function mapsIn(paths: WorkspacePaths, callers: CallersFile, { config, otherStates = [] }: HostOptions) {
+  return (caller: CallerName) =>
+    callerMap({ paths, caller, access: accessOf(callers.read(), caller), hide: config.hide.value, otherStates });
 }
 
 /** The queue that tells the webhooks of a workspace, with the keys and the standing of its callers. */
@@ -199,7 +195,7 @@ function openPushes(
   options:
     & Pick<PushQueueOptions, "store" | "writer">
     & HostOptions
-    & MapParts,
+    & { readonly paths: WorkspacePaths; readonly callers: CallersFile },
 ): PushQueue {
   const { paths, callers, config, clock } = options;
   const keys = new WebhookKeys({ ...options, path: paths.webhookSecret, lock: paths.editLock });

@@ -1,3 +1,4 @@
+import { boxRequirements } from "@tests/requirements/box.ts";
 import { cardRequirements } from "@tests/requirements/cards.ts";
 import { commandLineRequirements } from "@tests/requirements/command_line.ts";
 import { downloadRequirements } from "@tests/requirements/downloads.ts";
@@ -40,6 +41,7 @@ export const requirements: readonly Requirement[] = [
   ...limitRequirements,
   ...fileRequirements,
   ...isolationRequirements,
+  ...boxRequirements,
   ...downloadRequirements,
   ...storeRequirements,
   ...lifeCycleRequirements,

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { startProgram, startServe } from "@tests/fakes/serve_process.ts";
+import { machineBox } from "@tests/box/box_setting.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { wireRequest } from "@tests/fakes/wire_request.ts";
 import { readReply } from "@tests/fakes/wire_reply.ts";
@@ -43,11 +44,14 @@ Deno.test("serve in a new folder says what it serves and what to do next, and en
   serve.kill("SIGTERM");
   const { code, out } = await serve.ended;
   strictEqual(code, 0);
+  const box = machineBox.kind === "box"
+    ? `${machineBox.version}: callers may run programs`
+    : `none (${machineBox.why}): callers get no bash, no acp, no exec`;
   deepStrictEqual(out.split("\n"), [
     `volcanic-a2a ${version} serves on ${address}`,
     `workspace  my-notes: ${folder}, no callers`,
     "engine     faux",
-    "box        none: callers get no bash",
+    `box        ${box}`,
     "pushes     cannot be received: this build calls no agents",
     "",
     "Nobody may call my-notes yet. This makes a key and prints it, once:",
@@ -94,9 +98,10 @@ Deno.test("serve with --json prints one line for programs, with who may write [Â
   const { code, out } = await serve.ended;
   const report = JSON.parse(out);
   strictEqual(code, 0);
+  const box = machineBox.kind === "box" ? machineBox.version : null;
   deepStrictEqual({ ...report, address: "" }, {
-    ...{ version, address: "", publicUrl: null, engine: "faux", model: null, box: null, receivesPushes: false },
-    workspaces: [{ name: "home", folder: temp.path, callers: 2, writers: ["partner"] }],
+    ...{ version, address: "", publicUrl: null, engine: "faux", model: null, box, receivesPushes: false },
+    workspaces: [{ name: "home", folder: temp.path, callers: 2, writers: ["partner"], networkers: [] }],
   });
 });
 

@@ -7,7 +7,7 @@ export type EngineChoice =
   | { readonly kind: "problem"; readonly message: string };
 
 /** The setting of each engine that chooses it when it is set alone (product.md §3). */
-const ownSettings = { llm: "model" } as const;
+const ownSettings = { llm: "model", exec: "execCommand" } as const;
 
 /** Chooses the engine: `--faux` or `Engine`, else the one whose own setting is set. Pure. */
 export function chooseEngine(faux: boolean, config: Config): EngineChoice {
@@ -27,6 +27,7 @@ export function chooseEngine(faux: boolean, config: Config): EngineChoice {
   }
   if (engine === "llm") return llmProblem(config) ?? { kind: "engine", engine };
   if (engine === "faux") return { kind: "engine", engine };
+  if (engine === "exec") return execProblem(config) ?? { kind: "engine", engine };
   return problem(`Cannot use the engine ${engine}: it is not in this build yet; use --model, or --faux`);
 }
 
@@ -38,6 +39,12 @@ function llmProblem({ model, modelBaseUrl }: Config): EngineChoice | undefined {
     return problem(`Cannot use the model ${model.text} without its server: add --model-base-url URL`);
   }
   return undefined;
+}
+
+function execProblem({ execCommand }: Config): EngineChoice | undefined {
+  return execCommand.value === undefined
+    ? problem("Cannot use the engine exec without a command: add --exec-command COMMAND")
+    : undefined;
 }
 
 function problem(message: string): EngineChoice {

@@ -43,8 +43,13 @@ const rows: readonly {
   },
   {
     name: "an engine that is not there yet",
+    flags: { engine: "acp" },
+    says: "Cannot use the engine acp: it is not in this build yet; use --model, or --faux",
+  },
+  {
+    name: "the engine exec without a command",
     flags: { engine: "exec" },
-    says: "Cannot use the engine exec: it is not in this build yet; use --model, or --faux",
+    says: "Cannot use the engine exec without a command: add --exec-command COMMAND",
   },
 ];
 

@@ -107,7 +107,9 @@ class HostSupervisor implements Disposable {
 
   async #answer(id: number, request: MainRequest): Promise<void> {
     const answer = await this.#options.answer(request);
-    if (!this.#over.signal.aborted) this.#tell({ kind: "answer", id, answer });
+    if (this.#over.signal.aborted) return;
+    const streams = answer.kind === "program" ? [answer.stdin, answer.stdout, answer.stderr] : [];
+    this.#worker.postMessage({ kind: "answer", id, answer } satisfies ToHost, streams);
   }
 
   #stop(): void {

@@ -12,7 +12,15 @@ function supervise(
   let signal = () => {};
   const ended = superviseHost({
     hostUrl: new URL(import.meta.resolve("@tests/processes/odd_host.ts")),
-    config: { engine: "faux", workspaces: [], settings: { mode }, caCerts: [], logForm: "text", pid: 1 },
+    config: {
+      engine: "faux",
+      runsPrograms: false,
+      workspaces: [],
+      settings: { mode },
+      caCerts: [],
+      logForm: "text",
+      pid: 1,
+    },
     graceMs,
     clock,
     listenToSignals(onSignal) {

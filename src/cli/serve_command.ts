@@ -5,12 +5,14 @@ import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
 import { urlText } from "@/server/http/base_url.ts";
 import { readCaFile } from "./ca_file.ts";
 import { type CommandContext, type ExitCode, exitCodes } from "./command_context.ts";
+import { probeBox } from "./box/box_probe.ts";
+import { ProgramStarter } from "./box/program_starter.ts";
 import { chooseEngine } from "./engine_choice.ts";
 import { superviseHost } from "./host_supervisor.ts";
 import { liveLine } from "./live_line.ts";
 import { mainServices } from "./main_services.ts";
 import type { ServeArguments } from "./serve_arguments.ts";
-import { reportJson, reportLines } from "./serve_report.ts";
+import { type BoxReport, reportJson, reportLines } from "./serve_report.ts";
 import { listenToSignals, programName } from "./terminal.ts";
 import { readWorkspaces } from "./workspace_arguments.ts";
 import { trustProblem } from "./workspace_trust.ts";
@@ -48,17 +50,25 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
   const ca = readCaFile(config.caFile.value, disk);
   if (ca.kind === "problem") return refuse(ca.message);
   const isTerminal = Deno.stderr.isTerminal();
+  const box = config.bash.value === "boxed" ? await probeBox({ ...context, folder: "/tmp" }) : unsandboxed;
+  // Killed whatever ends the host: its thread may be stuck or gone.
+  await using programs = box.kind === "none" ? undefined : new ProgramStarter({
+    ...{ ...context, workspaces, box: box.kind === "box" ? box : undefined },
+  });
   return await superviseHost({
     ...{
       hostUrl,
       clock,
       listenToSignals,
-      answer: mainServices({ config, disk, readVariable }),
+      answer: mainServices({ config, disk, readVariable, programs }),
       complain: output.error,
     },
-    config: hostConfig(workspaces, { engine, config, isTerminal, caCerts: ca.caCerts }),
+    config: hostConfig(workspaces, {
+      ...{ engine, config, isTerminal, caCerts: ca.caCerts },
+      runsPrograms: programs !== undefined,
+    }),
     graceMs: config.drainMs.value,
-    onStarted: (report) => showReport(report, engine, context),
+    onStarted: (report) => showReport(report, { engine, box }, context),
     onActivity(workspace, activity) {
       const whose = workspaces.length === 1 ? activity.caller : `${workspace}/${activity.caller}`;
       if (isTerminal && !output.wantsJson) output.note(output.dim(liveLine(whose, activity)));
@@ -69,11 +79,13 @@ export async function serveCommand(args: ServeArguments, context: CommandContext
   });
 }
 
+const unsandboxed = { kind: "unsandboxed" } as const;
+
 function hostConfig(
   workspaces: readonly NamedWorkspace[],
   { config, isTerminal, ...more }:
     & { config: Config; isTerminal: boolean }
-    & Pick<HostConfig, "engine" | "caCerts">,
+    & Pick<HostConfig, "engine" | "caCerts" | "runsPrograms">,
 ): HostConfig {
   const given: Record<string, string> = {};
   for (const name of Object.keys(settings) as SettingName[]) {
@@ -84,11 +96,16 @@ function hostConfig(
   return { ...more, workspaces, settings: given, logForm: isTerminal ? "text" : "json", pid: Deno.pid };
 }
 
-function showReport(report: HostReport, engine: EngineKind, { config, output }: CommandContext): void {
+function showReport(
+  report: HostReport,
+  { engine, box }: { readonly engine: EngineKind; readonly box: BoxReport },
+  { config, output }: CommandContext,
+): void {
   const { publicUrl, model } = config;
   const whole = {
     ...report,
     engine,
+    box,
     model: engine === "llm" ? model.text : undefined,
     publicUrl: publicUrl.value && urlText(publicUrl.value),
     program: programName(),

@@ -38,8 +38,8 @@ export interface Program extends AsyncDisposable {
 export interface ProgramEnd {
   /** Of the program itself; 128 and more when a signal ended it. */
   readonly code: number;
-  /** What ended it from outside, when something did. */
-  readonly because?: "time" | "memory" | "killed" | "host ends";
+  /** What ended it from outside, when something did: `disk` and `output` are the caller's limits of both. */
+  readonly because?: "time" | "memory" | "disk" | "output" | "killed" | "host ends";
 }
 
 /** Nothing was started. */

@@ -1,5 +1,6 @@
 import type { Config } from "@/config.ts";
 import type { Engine, EngineKind } from "@/engine/engine.ts";
+import { createExecEngine } from "@/engine/exec_engine.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { createLlmEngine } from "@/engine/llm/llm_engine.ts";
 import { type FoundKey, modelOpener, type PackageDoor } from "@/engine/llm/models.ts";
@@ -26,6 +27,7 @@ export interface HostEngineOptions {
 export function createHostEngine(options: HostEngineOptions): Engine {
   const { engine, config, clock, requests, door } = options;
   if (engine === "faux") return createFauxEngine({ clock });
+  if (engine === "exec" && config.execCommand.value) return createExecEngine({ command: config.execCommand.value });
   const { model, modelBaseUrl, modelContextTokens, modelSilenceMs, modelFiles } = config;
   if (engine !== "llm" || model.value === undefined) throw new RangeError(`Cannot make the engine ${engine}`);
   const openModel = modelOpener({
@@ -45,7 +47,9 @@ async function findKey(
   signal: AbortSignal,
 ): Promise<FoundKey> {
   const answer = await requests.ask({ kind: "resolve secret", reference }, signal);
-  return answer.kind === "secret" ? { kind: "key", key: new Secret(answer.value) } : answer;
+  if (answer.kind === "secret") return { kind: "key", key: new Secret(answer.value) };
+  if (answer.kind === "absent" || answer.kind === "refused") return answer;
+  throw new Error(`Cannot find a key: the main thread says ${answer.kind}`);
 }
 
 function filesFor(files: NonNullable<Config["modelFiles"]["value"]>) {

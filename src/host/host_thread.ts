@@ -4,9 +4,11 @@ import { type Config, readConfig } from "@/config.ts";
 import { startLog } from "@/log.ts";
 import { createModelDoor } from "@/outbound/model_door.ts";
 import { systemRandom } from "@/random.ts";
+import type { LendPrograms } from "@/sessions/session_pool.ts";
 import { systemClock } from "@/time/clock.ts";
 import { createDisk } from "@/workspace/disk.ts";
 import { createHostEngine } from "./host_engine.ts";
+import { HostPrograms } from "./host_programs.ts";
 import { MainRequests } from "./main_requests.ts";
 import type { FromHost, HostConfig, ToHost } from "./messages.ts";
 
@@ -32,6 +34,7 @@ class HostThread {
   readonly #say: (message: FromHost) => void;
   /** For who needs a program or a secret: engines, the box, keys of agents. */
   readonly #requests: MainRequests;
+  readonly #programs = new AsyncDisposableStack();
   #peer: Peer | undefined;
   #starting: Promise<void> | undefined;
 
@@ -55,7 +58,7 @@ class HostThread {
     }
   }
 
-  async #start({ workspaces, engine, settings, caCerts, logForm, pid }: HostConfig): Promise<void> {
+  async #start({ workspaces, engine, runsPrograms, settings, caCerts, logForm, pid }: HostConfig): Promise<void> {
     const config = configOf(settings);
     startLog({ level: config.logLevel.value, form: logForm });
     const clock = systemClock;
@@ -63,6 +66,7 @@ class HostThread {
     const peer = await openPeer({
       ...{ workspaces, config, caCerts, clock, pid, disk: createDisk(clock), random: systemRandom },
       openEngine: () => createHostEngine({ engine, config, clock, door, requests: this.#requests }),
+      programsOf: runsPrograms ? (workspace) => this.#programsIn(workspace) : undefined,
       onActivity: (workspace, activity) => this.#say({ kind: "activity", workspace, activity }),
       onLost: (message) => this.#say({ kind: "lost", message }),
     });
@@ -82,7 +86,13 @@ class HostThread {
     await this.#starting;
     await this.#peer?.drain(graceMs);
     await this.#peer?.[Symbol.asyncDispose]();
+    await this.#programs.disposeAsync();
     this.#say({ kind: "stopped" });
+  }
+
+  #programsIn(workspace: string): LendPrograms {
+    const programs = this.#programs.use(new HostPrograms({ requests: this.#requests, workspace }));
+    return (caller, contextId) => programs.lend(caller, contextId);
   }
 }
 

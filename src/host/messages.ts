@@ -1,4 +1,5 @@
 import type { EngineKind } from "@/engine/engine.ts";
+import type { ProgramEnd, ProgramRequest } from "@/engine/programs.ts";
 import type { Activity } from "@/server/runs/run_activity.ts";
 import type { ListenerAddress } from "@/server/http/listener.ts";
 import type { NamedWorkspace } from "@/workspace/workspace_names.ts";
@@ -39,6 +40,8 @@ export interface HostConfig {
    * those are asked for by name when they are used.
    */
   readonly settings: Readonly<Record<string, string>>;
+  /** Callers' sessions may start programs: there is a box, or the owner wants none. */
+  readonly runsPrograms: boolean;
   /** What `CaFile` holds: the host has no right to read it. */
   readonly caCerts: readonly string[];
   readonly logForm: "json" | "text";
@@ -51,6 +54,8 @@ export interface ServedWorkspace extends NamedWorkspace {
   readonly callers: number;
   /** Those with access "write". */
   readonly writers: readonly string[];
+  /** Those whose programs may use the network. */
+  readonly networkers: readonly string[];
 }
 
 /** What became of the start. */
@@ -61,18 +66,36 @@ export interface HostReport {
 
 /** What the host has no right to do itself: the main thread does it, when the request is one of these (product.md §4). */
 export type MainRequest =
-  /** Start a program in the box of a session. */
+  /**
+   * Start a program in the box of a caller's session. What the box shows and allows is for the main thread to find out by the names
+   * alone: it takes no path from the host.
+   */
   | {
     readonly kind: "start program";
     readonly workspace: string;
-    /** The program and its arguments: no shell reads them. */
-    readonly command: readonly string[];
+    readonly caller: string;
+    /** Of the conversation, whose folder `/session` is. */
+    readonly contextId?: string;
+    readonly program: ProgramRequest;
   }
+  /** Answered with `ended` when the program is gone. */
+  | { readonly kind: "await program"; readonly id: number }
+  | { readonly kind: "kill program"; readonly id: number }
   /** The value behind a key reference: `setting:ModelKey`, or the `env:NAME` of a provider's key. */
   | { readonly kind: "resolve secret"; readonly reference: string };
 
 /** What came of it. */
 export type MainAnswer =
+  /** The program runs. Its streams are transferred. */
+  | {
+    readonly kind: "program";
+    readonly id: number;
+    readonly stdin: WritableStream<Uint8Array>;
+    readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
+    readonly stderr: ReadableStream<Uint8Array<ArrayBuffer>>;
+  }
+  | { readonly kind: "ended"; readonly end: ProgramEnd }
+  | { readonly kind: "done" }
   /** To be wrapped at once, and never logged. */
   | { readonly kind: "secret"; readonly value: string }
   /** The reference is one that may be asked for, and nothing is set there. */

@@ -41,6 +41,8 @@ export interface OpenSessionOptions {
   readonly openMs: number;
   /** Told of each new try to write an end. */
   readonly counters?: Pick<Counters, "add">;
+  /** Starts the programs of this session. */
+  readonly programs?: SessionOptions["programs"];
 }
 
 /** One turn, as the session layer gets it. */
@@ -316,7 +318,7 @@ export function failureOf(error: unknown): TurnOutcome & { readonly kind: "faile
 }
 
 async function openEngine(
-  { engine, clock, scope, trust }: OpenSessionOptions,
+  { engine, clock, scope, trust, programs }: OpenSessionOptions,
   transcript: Transcript,
   signal: AbortSignal,
 ): Promise<EngineSession> {
@@ -330,7 +332,7 @@ async function openEngine(
   };
   async function open(): Promise<EngineSession> {
     signal.throwIfAborted();
-    const opening = engine.open({ scope, trust, conversation });
+    const opening = engine.open({ scope, trust, conversation, programs });
     try {
       return await until(opening, signal);
     } catch (error) {

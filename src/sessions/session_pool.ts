@@ -1,6 +1,7 @@
 import { getLogger } from "@logtape/logtape";
 import type { Counters } from "@/counters.ts";
 import type { Engine, EngineEvent, Prompt, SessionOptions, TurnOutcome } from "@/engine/engine.ts";
+import type { SessionPrograms } from "@/engine/programs.ts";
 import type { Random } from "@/random.ts";
 import type { Clock } from "@/time/clock.ts";
 import type { Disk } from "@/workspace/disk.ts";
@@ -37,9 +38,14 @@ export interface SessionPoolOptions {
   /** Open sessions of one caller, asked when it opens one; 100. `Infinity`: no limit. */
   readonly callerSessionsMax?: (caller: string) => number;
   readonly counters?: Pick<Counters, "add">;
+  /** Lends a caller's session what starts programs in its box; undefined: there is no box, and it may start none. */
+  readonly lendPrograms?: LendPrograms;
   /** Characters of conversations that all idle sessions together may have in memory; 64 Mi. */
   readonly idleCharsMax?: number;
 }
+
+/** What starts the programs of one caller's session, in the conversation `contextId`. */
+export type LendPrograms = (caller: string, contextId: string | undefined) => SessionPrograms | undefined;
 
 /** One turn in a scope. `tools` are lent to the engine for the turn; after its end they reject. */
 export interface TurnRequest extends Omit<Prompt, "framed" | "instructions"> {
@@ -219,7 +225,7 @@ export class SessionPool implements AsyncDisposable {
   }
 
   async #open(request: TurnRequest, stop: AbortSignal): Promise<OpenSession> {
-    const { engine, clock, model, scrub = same, openMs = openMsDefault, counters } = this.#options;
+    const { engine, clock, model, scrub = same, openMs = openMsDefault, counters, lendPrograms } = this.#options;
     const { scope, trust, caller, contextId, fence } = request;
     const scrubbing = trust === "isolated" ? scrub : same;
     await this.#closing.get(scope);
@@ -231,6 +237,7 @@ export class SessionPool implements AsyncDisposable {
       scrub: scrubbing,
       openMs,
       counters,
+      programs: caller === undefined ? undefined : lendPrograms?.(caller, contextId),
       openTranscript: () =>
         this.#transcripts.open({ scope, caller, contextId, engine: engine.kind, model, fence, scrub: scrubbing }),
     }, stop);

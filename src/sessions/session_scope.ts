@@ -37,6 +37,14 @@ export function transcriptPath(folder: string, scope: string): string {
   return join(folder, `${scope}.jsonl`);
 }
 
+/**
+ * Returns the path of the folder that a conversation's programs keep from turn to turn, seen as `/session` in their box: beside the
+ * transcript, with which it is removed.
+ */
+export function keptFolder(folder: string, scope: string): string {
+  return join(folder, scope);
+}
+
 /** Returns the path of a scope's older part number `part` (from 1), put aside when it was full (data-model.md 7). */
 export function olderTranscriptPath(folder: string, scope: string, part: number): string {
   return join(folder, `${scope}.${part}.jsonl`);

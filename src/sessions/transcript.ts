@@ -3,6 +3,7 @@ import { getLogger } from "@logtape/logtape";
 import type { EngineKind, PastTurn, TurnOutcome } from "@/engine/engine.ts";
 import { type Clock, isoTime } from "@/time/clock.ts";
 import type { Disk } from "@/workspace/disk.ts";
+import { keptFolder } from "./session_scope.ts";
 import { TranscriptFile } from "./transcript_file.ts";
 import {
   type AgentLine,
@@ -90,6 +91,7 @@ export class Transcripts {
   /** Removes these files of a scope whose transcript is closed and is not opened meanwhile. Rejects with the disk's error. */
   async remove(scope: string, files: readonly string[]): Promise<void> {
     const { disk, folder, parts } = this.#options;
+    await disk.remove(keptFolder(folder, scope));
     for (const name of files) await disk.remove(join(folder, name));
     await parts.removed(scope);
   }

@@ -20,6 +20,8 @@ export interface CallerMap {
   readonly access: Caller["access"];
   /** Where it may write, absolute: `work/<caller>` first; with access "write" the root as well. */
   readonly writable: readonly string[];
+  /** Its own inbox, absolute, which it only reads. */
+  readonly inbox: string;
   /** The state folders of all served workspaces, absolute: hidden by device and inode, whatever a path calls them. */
   readonly states: readonly string[];
   /**
@@ -74,6 +76,7 @@ export function callerMap({ paths, caller, access, hide, otherStates }: CallerMa
     root: paths.root,
     access,
     writable: access === "write" ? [work, paths.root] : [work],
+    inbox: paths.inboxOf(caller),
     states: [paths.volcanic, ...otherStates],
     isHidden,
     isControl,

@@ -115,6 +115,7 @@ for (const [path, read, write = "hidden"] of rows) {
 
 Deno.test("callerMap() names what a box needs: where to write, whose state, what to make mount points [§6 control-paths]", () => {
   deepStrictEqual(reader.writable, ["/workspace/work/alice"]);
+  strictEqual(writer.inbox, "/workspace/inbox/alice");
   deepStrictEqual(writer.writable, [...reader.writable, "/workspace"]);
   deepStrictEqual(reader.states, ["/workspace/.volcanic", "/other/.volcanic"]);
   deepStrictEqual(confinementOf(reader, { disk, random: systemRandom }).hidden, reader.states);

@@ -114,14 +114,8 @@ export function parseCallers(content: FileContent, path: string): CallersRead {
 }
 
 /** What an entry asks for and this version does not do yet: better said than silently passed over. */
-function notEnforced({ name, limits, network, mayDelegate }: Caller, path: string): string[] {
-  const asked = [
-    ...(limits.diskBytes === undefined ? [] : ["limits.diskBytes"]),
-    ...(network ? ["network"] : []),
-    ...(mayDelegate ? ["mayDelegate"] : []),
-  ];
-  if (asked.length === 0) return [];
-  return [`Entry "${name}" of ${path} sets ${asked.join(", ")}, which this version does not act on yet`];
+function notEnforced({ name, mayDelegate }: Caller, path: string): string[] {
+  return mayDelegate ? [`Entry "${name}" of ${path} sets mayDelegate, which this version does not act on yet`] : [];
 }
 
 /** Reads one entry; `why` says what is wrong with a bad one, without any of its values. */

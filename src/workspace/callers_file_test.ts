@@ -56,7 +56,7 @@ Deno.test("parseCallers() reads every field of ours [DM1 fields]", () => {
   strictEqual(problems.length, 1);
   match(
     problems[0]!,
-    /^Entry "a" of callers.json sets limits\.diskBytes, network, mayDelegate, which/,
+    /^Entry "a" of callers.json sets mayDelegate, which/,
   );
   deepStrictEqual(caller, {
     caller: "a",

@@ -9,6 +9,8 @@ export interface WorkspacePaths {
   readonly a2a: string;
   readonly tasks: string;
   readonly sessions: string;
+  /** What the box shows in the place of files of the machine. */
+  readonly box: string;
   /** Where `file:` keys may always be (data-model.md 3). */
   readonly secrets: string;
   readonly callersFile: string;
@@ -54,6 +56,7 @@ export function workspacePaths(root: string): WorkspacePaths {
     a2a,
     tasks: join(a2a, "tasks"),
     sessions: join(volcanic, "sessions"),
+    box: join(volcanic, "box"),
     secrets: join(volcanic, "secrets"),
     callersFile: join(a2a, "callers.json"),
     agentsFile: join(a2a, "agents.json"),

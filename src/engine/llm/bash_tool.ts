@@ -78,6 +78,10 @@ function endLine(end: ProgramEnd | undefined, timeoutSeconds: number): string {
       return `\n[killed: it ran over ${timeoutSeconds} seconds]`;
     case "memory":
       return "\n[killed: it used too much memory]";
+    case "disk":
+      return "\n[killed: the disk room of this caller is used up; remove files of it first]";
+    case "output":
+      return "\n[killed: it put out too much]";
     case "killed":
       return "\n[killed]";
     case "host ends":
