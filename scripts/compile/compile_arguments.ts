@@ -19,6 +19,7 @@ export function bundleArguments(entries: readonly string[]): readonly string[] {
  */
 export const compileArguments: readonly string[] = [
   ...["compile", "--quiet", "--no-config"],
+  "--no-check", // the sources were; in the bundle, comments of packages name files as types that are not there
   "--no-prompt", // else a refused path asks on the owner's terminal, and the host stands still until somebody answers
   "--no-code-cache", // else code is read from /tmp/deno-compile-<name>.cache, whoever wrote it
   ...["--allow-read", "--allow-write", "--allow-net", "--allow-run", "--allow-env", "--allow-sys=hostname,statfs,uid"],
