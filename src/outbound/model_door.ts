@@ -13,7 +13,8 @@ export interface ModelDoorOptions {
  * Makes the one way out besides the guarded door: for the packages of the models' providers, to the address that the owner
  * set (product.md §8).
  *
- * A redirect is an answer, not a move: a key in a header of its own would be sent along.
+ * A redirect is an answer, not a move: a key in a header of its own would be sent along. The runtime goes through the proxy
+ * that `HTTPS_PROXY` and `HTTP_PROXY` of the process name, though the host's thread cannot read them.
  */
 export function createModelDoor({ caCerts = [] }: ModelDoorOptions = {}): ModelDoor {
   const client = caCerts.length === 0 ? undefined : Deno.createHttpClient({ caCerts: [...caCerts] });

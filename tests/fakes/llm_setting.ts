@@ -80,7 +80,7 @@ function pausesAtOnce(clock: TestClock, slept: number[]): Clock {
     elapsed: () => clock.elapsed(),
     deadline: (ms) => clock.deadline(ms),
     async sleep(ms, signal) {
-      if (ms >= silenceMs) return await clock.sleep(ms, signal);
+      if (ms === silenceMs) return await clock.sleep(ms, signal);
       signal?.throwIfAborted();
       slept.push(ms);
     },

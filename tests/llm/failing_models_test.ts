@@ -47,15 +47,17 @@ for (const { name, script, slept } of pauses) {
   });
 }
 
-for (const instead of ["break", "end", "garbage"] as const) {
-  Deno.test(`llm engine makes a step again when its stream comes to ${instead}, and what it showed counts no more [§8 llm-retries]`, async () => {
-    await using llm = await openLlm([{ text: ["I am g", "oin"], instead }, { text: ["I am here."] }]);
-    const { events, outcome, shown } = await llm.say("where are you?");
-    deepStrictEqual(outcome, { kind: "answered", text: "I am here.", truncated: false });
-    strictEqual(shown, "I am here.");
-    deepStrictEqual(events.map(({ kind }) => kind), ["text", "text", "message", "text", "usage", "end"]);
-    strictEqual(llm.slept.length, 1);
-  });
+for (const dialect of ["chat", "anthropic", "gemini", "responses"] as const) {
+  for (const instead of ["break", "end", "garbage"] as const) {
+    Deno.test(`llm engine makes a step again when its stream comes to ${instead}, and what it showed counts no more, as ${dialect} has it [§8 llm-retries]`, async () => {
+      await using llm = await openLlm([{ text: ["I am g", "oin"], instead }, { text: ["I am here."] }], { dialect });
+      const { events, outcome, shown } = await llm.say("where are you?");
+      deepStrictEqual(outcome, { kind: "answered", text: "I am here.", truncated: false });
+      strictEqual(shown, "I am here.");
+      deepStrictEqual(events.map(({ kind }) => kind).slice(-4), ["message", "text", "usage", "end"]);
+      strictEqual(llm.slept.length, 1);
+    });
+  }
 }
 
 const failures: readonly {

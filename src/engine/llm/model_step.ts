@@ -93,7 +93,9 @@ class Reply {
   said = "";
   readonly calls: ModelCall[] = [];
   error: unknown;
-  finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
+  finish:
+    | { readonly reason: FinishReason; readonly raw: string | undefined; readonly usage: LanguageModelUsage }
+    | undefined;
 }
 
 async function* readReply(
@@ -121,13 +123,18 @@ async function* readReply(
     if (delta !== undefined) yield delta;
   }
   if (reply.error !== undefined || reply.finish === undefined || stopped.aborted) return undefined;
-  if (reply.finish.reason === "error") return undefined;
+  if (!isWhole(reply.finish)) return undefined;
   const { response } = await result.finalStep;
   const { said, calls, finish } = reply;
   return {
     ...{ kind: "said", said, calls, finishReason: finish.reason, usage: countOf(finish.usage) },
     message: response.messages.find(({ role }) => role === "assistant"),
   };
+}
+
+/** A stream that was cut between two events ends without an error: what is missing is the provider's word for its end. */
+function isWhole({ reason, raw }: NonNullable<Reply["finish"]>): boolean {
+  return reason !== "error" && reason !== "interrupted" && !(reason === "other" && raw === undefined);
 }
 
 /** A part of the SDK's stream, as far as it is looked at. */
@@ -152,7 +159,7 @@ function takePart(part: Part, reply: Reply): StepDelta | undefined {
       reply.error ??= part.error;
       return undefined;
     case "finish-step":
-      reply.finish = { reason: part.finishReason, usage: part.usage };
+      reply.finish = { reason: part.finishReason, raw: part.rawFinishReason, usage: part.usage };
       return undefined;
     default:
       return undefined;
