@@ -96,7 +96,9 @@ export function parseField(
 export function framingOf(head: ResponseHead, method: string): Framing {
   const valuesOf = (wanted: string) => head.fields.filter(([name]) => name === wanted).map(([, value]) => value);
   const codings = valuesOf("transfer-encoding");
-  const lengths = valuesOf("content-length").flatMap((value) => value.split(",").map((one) => one.trim()));
+  const lengths = valuesOf("content-length").flatMap((value) =>
+    value.split(",").map((one) => one.replace(/^[ \t]+|[ \t]+$/g, ""))
+  );
   if (codings.length > 0 && lengths.length > 0) throw malformed("a length and a transfer coding at once");
   if (lengths.some((length) => !/^\d{1,15}$/.test(length) || length !== lengths[0])) throw malformed("a bad length");
   const isChunked = codings.length === 1 && codings[0]!.toLowerCase() === "chunked" && head.minorVersion === 1;

@@ -93,7 +93,7 @@ Deno.test("framingOf() takes the same length twice", () => {
 });
 
 const badFraming: readonly FieldList[] = [
-  ...["-5", "+5", "0x5", "", "5 5", "5;", "1".repeat(16), "5.0", "5,", ",5"].map((value) => length(value)),
+  ...["-5", "+5", "0x5", "", "5 5", "5;", "1".repeat(16), "5.0", "5,", ",5", "5\u00a0"].map((value) => length(value)),
   ...[length("5", "6"), length("5, 6"), length("5", "")],
   ...["gzip, chunked", "identity", "xchunked", "chunked, chunked", "", "chunked;"].map((value) => coding(value)),
   ...[coding("chunked", "chunked"), [...coding("chunked"), ...length("5")]],
