@@ -2,9 +2,11 @@ import { parseArgs } from "node:util";
 import { type BenchFolder, makeBenchFolder } from "./bench_folder.ts";
 import type { BenchSetting } from "./bench_setting.ts";
 import { commitsBench } from "./commits_bench.ts";
+import { downloadBench } from "./download_bench.ts";
 import { httpBench } from "./http_bench.ts";
 import { listBench } from "./list_bench.ts";
 import { memoryBench } from "./memory_bench.ts";
+import { pushesBench } from "./pushes_bench.ts";
 import { keepsLimit, type Report, tableOf } from "./report.ts";
 import { sendBench } from "./send_bench.ts";
 import { startupBench } from "./startup_bench.ts";
@@ -18,6 +20,8 @@ const benches: Readonly<Record<string, (setting: BenchSetting) => Promise<Report
   startup: startupBench,
   memory: memoryBench,
   http: httpBench,
+  pushes: pushesBench,
+  download: downloadBench,
 };
 
 const usage = `deno task bench [NAME...] [--json] [--quick] [--rounds N] [--folder PATH]

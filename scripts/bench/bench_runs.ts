@@ -3,6 +3,7 @@ import type { EngineEvent } from "@/engine/engine.ts";
 import { createFauxEngine } from "@/engine/faux_engine.ts";
 import { systemRandom } from "@/random.ts";
 import { Outbound } from "@/outbound/outbound.ts";
+import type { PartJson } from "@/protocol/task.ts";
 import { RunService } from "@/server/runs/run_service.ts";
 import type { Accepted } from "@/server/runs/submission.ts";
 import { MemoryTaskStore } from "@tests/fakes/memory_task_store.ts";
@@ -23,6 +24,8 @@ export interface BenchRunsOptions {
   readonly disk?: Disk;
   /** Sessions that may be open at once; no limit when absent. */
   readonly sessionsMax?: number;
+  /** What files of messages are fetched through; the caller's to close. Absent: the door as it is by default. */
+  readonly outbound?: Outbound;
   readonly observe?: (record: TaskRecord, event: EngineEvent) => void;
   readonly onCommitted?: (record: TaskRecord) => void;
 }
@@ -33,7 +36,7 @@ export interface BenchRuns extends AsyncDisposable {
   readonly store: TaskStore;
   readonly sessions: SessionPool;
   /** Sends one message into a context; throws when it is refused. */
-  send(text: string, contextId?: string): Promise<Accepted>;
+  send(content: string | readonly PartJson[], contextId?: string): Promise<Accepted>;
 }
 
 /** Opens a folder as a workspace. Runs have no limits, so what is measured is the work. */
@@ -71,7 +74,7 @@ export async function openBenchRuns(folder: string, options: BenchRunsOptions = 
       delegatedTurnsMax: Infinity,
     },
   };
-  const outbound = opened.use(new Outbound({ clock }));
+  const outbound = options.outbound ?? opened.use(new Outbound({ clock }));
   const webhookPlaces = new WebhookPlaces({ store, max: Infinity });
   const parts = { disk, clock, random, counters, paths, store, sessions, outbound, limits, observe, onCommitted };
   const runs = opened.use(
@@ -83,8 +86,9 @@ export async function openBenchRuns(folder: string, options: BenchRunsOptions = 
     runs,
     store,
     sessions,
-    async send(text, contextId) {
-      const message = { messageId: `${++sent}`, role: "ROLE_USER" as const, parts: [{ text }], contextId };
+    async send(content, contextId) {
+      const parts = typeof content === "string" ? [{ text: content }] : content;
+      const message = { messageId: `${++sent}`, role: "ROLE_USER" as const, parts, contextId };
       const accepted = await runs.submit({ caller: benchCaller, hops: 0, message });
       if (accepted.kind === "refused") throw new Error(`Cannot send: ${accepted.why}`);
       return accepted;

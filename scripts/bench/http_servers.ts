@@ -3,6 +3,7 @@ import { startServe } from "@tests/fakes/serve_process.ts";
 import type { TaskJson } from "@/protocol/task.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
 import type { BenchFolder } from "./bench_folder.ts";
+import { type ChildProgram, startBenchProgram, startChild } from "./child_program.ts";
 
 /** A server that is measured, in a process of its own. */
 export interface HttpServer {
@@ -41,17 +42,16 @@ export async function startHttpServers(folder: BenchFolder, tasks: number): Prom
   const page = await call(address, "ListTasks", { pageSize: 50, includeArtifacts: true });
   const answersFile = join(await folder.fresh(), "answers.json");
   await Deno.writeTextFile(answersFile, JSON.stringify({ task, page }));
-  const bare = new URL("./bare_hono.ts", import.meta.url).pathname;
-  const hono = starting.use(startChild(Deno.execPath(), { args: ["run", "-A", "--no-prompt", bare, answersFile] }));
+  const hono = starting.use(startBenchProgram("./bare_hono.ts", [answersFile]));
   const sdk = await startSdk(await folder.fresh());
   if (typeof sdk !== "string") starting.use(sdk);
   const all = starting.move();
   return {
     ours: { address, taskId: task.id },
-    hono: { address: await hono.address, taskId: task.id },
+    hono: { address: await hono.said, taskId: task.id },
     sdk: typeof sdk === "string" ? sdk : {
-      address: await sdk.address,
-      taskId: (await fill(await sdk.address, tasks)).id,
+      address: await sdk.said,
+      taskId: (await fill(await sdk.said, tasks)).id,
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -76,7 +76,7 @@ async function call(address: string, method: string, params: unknown): Promise<u
 }
 
 /** Installs the SDK and express into a folder and starts them; a text when that cannot be done here. */
-async function startSdk(folder: string): Promise<Child | string> {
+async function startSdk(folder: string): Promise<ChildProgram | string> {
   const npm = new Deno.Command("npm", {
     args: ["install", "--no-audit", "--no-fund", "--prefix", folder, ...packages],
     signal: AbortSignal.timeout(npmMs),
@@ -91,32 +91,9 @@ async function startSdk(folder: string): Promise<Child | string> {
   const program = new URL("./sdk_express.mjs", import.meta.url).pathname;
   const child = startChild("node", { args: [program, folder], env: { NODE_ENV: "production" } });
   try {
-    await child.address;
+    await child.said;
     return child;
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-interface Child extends AsyncDisposable {
-  readonly address: Promise<string>;
-}
-
-/** Starts a program that says where it serves as the only line of its output. */
-function startChild(program: string, options: Pick<Deno.CommandOptions, "args" | "env">): Child {
-  const child = new Deno.Command(program, { ...options, stdin: "null", stdout: "piped", stderr: "inherit" }).spawn();
-  const address = (async () => {
-    const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const { value } = await reader.read();
-    await reader.cancel();
-    if (value === undefined) throw new Error(`${program} ended before it served`);
-    return value.trim();
-  })();
-  return {
-    address,
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await child.status;
-    },
-  };
 }

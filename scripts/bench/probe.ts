@@ -1,13 +1,17 @@
 import { openBenchRuns } from "./bench_runs.ts";
 import { benchDisk, openBenchStore } from "./bench_store.ts";
 import { countedDisk } from "./counted_disk.ts";
+import { downloadedFile, slowReader } from "./download_probes.ts";
 import { benchCaller, madeId } from "./made_tasks.ts";
+import { memory } from "./memory.ts";
 import { inFlight, timed } from "./rounds.ts";
 
-type Probe = (input: { folder: string; count: number; sessionsMax: number }) => Promise<Record<string, number>>;
+type Probe = (
+  input: { folder: string; count: number; sessionsMax: number; origin: string; bytes: number },
+) => Promise<Record<string, number>>;
 
-/** What a process of its own can measure; all take a folder. */
-const probes: Readonly<Record<string, Probe>> = { openStore, storedTasks, idleContexts };
+/** What a process of its own can measure. */
+const probes: Readonly<Record<string, Probe>> = { openStore, storedTasks, idleContexts, downloadedFile, slowReader };
 
 /** Start-up: the times are since `openFileTaskStore` was called. */
 async function openStore({ folder, count }: { folder: string; count: number }) {
@@ -56,14 +60,6 @@ async function idleContexts({ folder, count, sessionsMax }: { folder: string; co
     open: bench.sessions.size,
     msEach: ms / count,
   };
-}
-
-function memory(): { readonly heap: number; readonly rss: number } {
-  const collect = (globalThis as { gc?: () => void }).gc;
-  if (collect === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
-  for (let turn = 0; turn < 3; turn++) collect();
-  const { heapUsed, rss } = Deno.memoryUsage();
-  return { heap: heapUsed, rss };
 }
 
 const [name, input] = Deno.args;

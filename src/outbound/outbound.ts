@@ -9,9 +9,13 @@ import { OutboundError } from "./outbound_error.ts";
 import type { OutboundRequest, OutboundResponse } from "./outbound_request.ts";
 import { encodeRequest } from "./request_bytes.ts";
 import { parseTargetUrl, type TargetUrl } from "./target_url.ts";
+import { TlsPace } from "./tls_pace.ts";
 
 /** The bounds of the door; those of one exchange are in its request. */
-export type OutboundLimits = ExchangeCounts & DialLimits;
+export interface OutboundLimits extends ExchangeCounts, DialLimits {
+  /** Connections of TLS that may begin in 100 ms: see `TlsPace`. */
+  readonly tlsBegunMax: number;
+}
 
 /** What the door is made of. */
 export interface OutboundOptions {
@@ -44,6 +48,7 @@ const defaultLimits: OutboundLimits = {
   connectMs: 10_000,
   attemptMs: 5_000,
   tlsMs: 10_000,
+  tlsBegunMax: 20,
 };
 
 /** How an exchange is led. */
@@ -66,6 +71,7 @@ export class Outbound implements AsyncDisposable {
   readonly #policy: AddressPolicy;
   readonly #limits: OutboundLimits;
   readonly #places: ExchangeLimits;
+  readonly #pace: TlsPace;
   readonly #exchanges = new Set<Exchange>();
   #isClosed = false;
 
@@ -75,6 +81,7 @@ export class Outbound implements AsyncDisposable {
     this.#policy = { allowPrivate, allow, deny, nat64 };
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#places = new ExchangeLimits(this.#limits, options.clock);
+    this.#pace = new TlsPace({ clock: options.clock, max: this.#limits.tlsBegunMax });
   }
 
   /**
@@ -141,18 +148,32 @@ export class Outbound implements AsyncDisposable {
 
   async #exchange(target: TargetUrl, request: OutboundRequest, way: Way): Promise<OutboundResponse> {
     const { clock, lookup = systemLookup, caCerts = [], userAgent = "volcanic-a2a", onAttempt } = this.#options;
-    const { owner, takesRedirects } = way;
+    const { takesRedirects } = way;
     const bytes = encodeRequest(target, { ...request, userAgent });
     if (this.#isClosed) throw new OutboundError("CLOSED", "wait", { message: closedMessage });
     const exchange = new Exchange({
       ...{ clock, request, bytes, takesRedirects },
-      enter: (signal) => this.#places.enter(owner, signal),
+      enter: (signal) => this.#enter(target, { ...way, signal }),
       dial: (forWhom) =>
         dial(target, { ...forWhom, ...way, ...{ lookup, caCerts, clock, onAttempt }, limits: this.#limits }),
     });
     this.#exchanges.add(exchange);
     void exchange.closed.then(() => this.#exchanges.delete(exchange));
     return await exchange.run();
+  }
+
+  async #enter(
+    { isSecure }: TargetUrl,
+    { owner, signal }: Pick<Way, "owner"> & { readonly signal: AbortSignal },
+  ): Promise<Disposable> {
+    const place = await this.#places.enter(owner, signal);
+    try {
+      if (isSecure) await this.#pace.turn(signal);
+      return place;
+    } catch (reason) {
+      place[Symbol.dispose]();
+      throw reason;
+    }
   }
 }
 

@@ -137,6 +137,27 @@ Deno.test("guarded() counts by host and by caller, agent() only among all [§13 
   strictEqual(clock.pending, 0);
 });
 
+Deno.test("guarded() lets connections of TLS begin one after another, and nothing else wait for that", async () => {
+  await using server = startPlainServer(okAnswer);
+  const { door, clock, asked } = makeDoor({
+    addresses: [],
+    allowPrivate: true,
+    limits: { tlsBegunMax: 1, exchangesMax: 2, waitingMax: 0 },
+  });
+  const secure = () => rejects(door.guarded("https://hook.test/", ofAnn), { code: "DNS_NOT_FOUND" });
+  await secure();
+  const stop = new AbortController();
+  const stopped = door.guarded("https://hook.test/", { ...ofAnn, signal: stop.signal });
+  const second = secure();
+  stop.abort();
+  await rejects(stopped, { code: "ABORTED", phase: "wait" });
+  await using response = await door.guarded(`http://127.0.0.1:${server.port}/`, ofAnn);
+  deepStrictEqual([response.status, asked.length], [200, 1]);
+  await clock.advance(100);
+  await second;
+  deepStrictEqual(asked.length, 2);
+});
+
 Deno.test("Outbound ends what is under way with CLOSED when it is disposed of, and begins nothing more [§13 ends-whole]", async () => {
   await using server = startPlainServer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello");
   const { door, clock } = makeDoor({ allowPrivate: true, limits: { exchangesMax: 1 } });

@@ -173,8 +173,9 @@ export class PushQueue implements AsyncDisposable {
   async #work(job: PushJob): Promise<void> {
     try {
       const tried = await this.#try(job).finally(() => this.#lines.done(job));
+      this.#dispatch();
       if (tried === "busy") return this.#own("waiting for the door", this.#queueLater(job, putBackMs));
-      if (tried !== undefined) await this.#apply({ id: job.taskId, caller: job.caller }, tried); // may take long
+      if (tried !== undefined) await this.#apply({ id: job.taskId, caller: job.caller }, tried); // may take long: others go on
       this.#over(job);
     } catch (error) {
       this.#own("waiting for the disk", this.#queueLater(job, putBackMs));
