@@ -2,6 +2,7 @@ import { getLogger } from "@logtape/logtape";
 import { type IpAddress, parseIpAddress } from "@/ip_address.ts";
 import type { Clock } from "@/time/clock.ts";
 import { type AddressPolicy, judgeAddress } from "./address_class.ts";
+import { connectTo } from "./connect.ts";
 import { raceConnections } from "./connection_race.ts";
 import type { ExchangeSocket } from "./exchange_socket.ts";
 import type { NameLookup } from "./name_lookup.ts";
@@ -56,7 +57,7 @@ export async function dial(target: TargetUrl, options: DialOptions & DialedFor):
   const connection = await withinTime((signal) =>
     raceConnections(addresses, {
       ...{ clock, signal, onAttempt, attemptMs: limits.attemptMs },
-      connect: ({ text }, signal) => socket.track(Deno.connect({ hostname: text, port: target.port, signal })),
+      connect: ({ text }, signal) => socket.track(connectTo({ hostname: text, port: target.port }, signal)),
       take: (connection) => socket.use(connection),
     }), { ...{ clock, signal }, ms: limits.connectMs, late: () => timeout("CONNECT_TIMEOUT", "connect") });
   const peer = judgePeer(connection, { target, policy: options.policy });
