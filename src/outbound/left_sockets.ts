@@ -24,7 +24,7 @@ export interface Venture {
 }
 
 /**
- * Bounds the sockets that cannot be closed (decision 10).
+ * Bounds the sockets that cannot be closed (decision 11).
  *
  * The runtime keeps a connection of TLS that is closed while its handshake is unfinished, or its request unwritten, until the
  * other end hangs up. So those are counted, by caller and by host, those that may become some included: what would be over the
