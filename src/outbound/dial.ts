@@ -41,6 +41,8 @@ export interface DialedFor {
   /** Ends it; aborted with an `OutboundError`. */
   readonly signal: AbortSignal;
   readonly onPhase: (phase: OutboundPhase) => void;
+  /** Waited for before TLS begins: from then on a socket can be left. Heeds the signal of the exchange. */
+  readonly beforeTls: () => Promise<void>;
 }
 
 /**
@@ -51,7 +53,7 @@ export interface DialedFor {
  * is still the caller's to close.
  */
 export async function dial(target: TargetUrl, options: DialOptions & DialedFor): Promise<IpAddress> {
-  const { clock, limits, signal, socket, onPhase, onAttempt } = options;
+  const { clock, limits, signal, socket, onPhase, onAttempt, beforeTls } = options;
   const addresses = allowedOf(await addressesOf(target, options), { target, policy: options.policy });
   onPhase("connect");
   const connection = await withinTime((signal) =>
@@ -62,7 +64,10 @@ export async function dial(target: TargetUrl, options: DialOptions & DialedFor):
     }), { ...{ clock, signal }, ms: limits.connectMs, late: () => timeout("CONNECT_TIMEOUT", "connect") });
   const peer = judgePeer(connection, { target, policy: options.policy });
   connection.setNoDelay(true); // else the last packet of a request waits 40 ms for an acknowledgement
+  connection.setKeepAlive(true); // so that the kernel ends what is left of one whose other end has vanished
   if (target.isSecure) {
+    onPhase("wait");
+    await beforeTls();
     onPhase("tls");
     await secure(connection, { ...options, host: target.host });
   }
@@ -137,14 +142,8 @@ async function secure(
   { host, caCerts, clock, signal, limits, socket }: DialOptions & DialedFor & { readonly host: string },
 ): Promise<void> {
   try {
-    await withinTime(async () => {
-      const secured = await Deno.startTls(connection, {
-        hostname: host,
-        caCerts: [...caCerts],
-        alpnProtocols: ["http/1.1"],
-      });
-      socket.use(secured);
-      await socket.track(secured.handshake());
+    await withinTime(() => {
+      return socket.startTls(connection, { hostname: host, caCerts: [...caCerts], alpnProtocols: ["http/1.1"] });
     }, { clock, signal, ms: limits.tlsMs, late: () => timeout("TLS_TIMEOUT", "tls") });
   } catch (error) {
     if (error instanceof OutboundError) throw error;

@@ -5,6 +5,7 @@ import { ExchangeSocket } from "./exchange_socket.ts";
 import { GunzipBody } from "./gunzip_body.ts";
 import { OpenedResponse } from "./opened_response.ts";
 import { type OutboundCode, OutboundError, type OutboundPhase } from "./outbound_error.ts";
+import type { Venture } from "./left_sockets.ts";
 import type { OutboundRequest, OutboundResponse } from "./outbound_request.ts";
 import type { RequestBytes } from "./request_bytes.ts";
 import { type BodyPieces, readBody } from "./response_body.ts";
@@ -18,6 +19,8 @@ export interface ExchangeOptions {
   readonly bytes: RequestBytes;
   /** Waits for a place among the exchanges under way; the signal ends the wait, with its reason. */
   readonly enter: (signal: AbortSignal) => Promise<Disposable>;
+  /** Waits until a connection of TLS may begin; the signal ends the wait, with its reason. Absent: it may. */
+  readonly venture?: (signal: AbortSignal) => Promise<Venture>;
   /** Connects, and gives the socket what it opened. */
   readonly dial: (forWhom: DialedFor) => Promise<IpAddress>;
   /** A redirect is an answer like any other. It is not followed either way. */
@@ -41,6 +44,7 @@ export class Exchange {
   readonly #closed = Promise.withResolvers<void>();
   #phase: OutboundPhase = "wait";
   #place: Disposable | undefined;
+  #venture: Venture | undefined;
   #decoder: GunzipBody | undefined;
   #failure: OutboundError | undefined;
   #isClosing = false;
@@ -49,7 +53,10 @@ export class Exchange {
     this.#options = options;
   }
 
-  /** Resolves when nothing is left of it: the socket is closed, the place is given up. It does so in every case. */
+  /**
+   * Resolves when all of it is over that can be ended: the socket is closed, the place is given up. It does so in every case.
+   * What the runtime keeps of a connection of TLS that was not finished (`ExchangeSocket`) is told to its venture.
+   */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -63,6 +70,7 @@ export class Exchange {
         socket: this.#socket,
         signal: this.#stop.signal,
         onPhase: (phase) => this.#phase = phase,
+        beforeTls: () => this.#beginVenture(),
       });
       const wire = new ResponseWire(this.#socket);
       const head = await this.#exchangeHeads(wire);
@@ -99,6 +107,12 @@ export class Exchange {
     else this.#place = place;
   }
 
+  async #beginVenture(): Promise<void> {
+    const venture = await this.#options.venture?.(this.#stop.signal);
+    if (this.#isClosing) venture?.end(undefined);
+    else this.#venture = venture;
+  }
+
   /** Writes and reads at once: a server may answer, and close, before it has read all of a body. */
   async #exchangeHeads(wire: ResponseWire): Promise<ResponseHead> {
     const { clock, request } = this.#options;
@@ -126,6 +140,7 @@ export class Exchange {
 
   async #send(): Promise<void> {
     for (const piece of this.#options.bytes.pieces) await this.#socket.write(piece);
+    this.#venture?.end(undefined);
   }
 
   async #respond(
@@ -201,11 +216,18 @@ export class Exchange {
     return new OutboundError(codes[this.#phase] ?? "CONNECTION_CLOSED", this.#phase, { message, details, cause });
   }
 
+  /** Who ends exchanges in the middle of their handshakes must not be able to close a host to others. */
+  #whoLeft(): "host" | "caller" {
+    const { code, phase } = this.#failure ?? {};
+    return code !== undefined && ownEnds.has(code) && phase !== "body" ? "caller" : "host";
+  }
+
   async #close(): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#watched.dispose();
       await this.#socket.close();
+      this.#venture?.end(this.#socket.isLeft ? this.#whoLeft() : undefined);
       await this.#decoder?.[Symbol.asyncDispose]();
       this.#place?.[Symbol.dispose]();
       this.#closed.resolve();
@@ -213,6 +235,9 @@ export class Exchange {
     return await this.closed;
   }
 }
+
+/** Ends that are not the other end's doing, as long as it has not answered. */
+const ownEnds: ReadonlySet<OutboundCode> = new Set(["ABORTED", "CLOSED", "DEADLINE"]);
 
 function redirectRefused(status: number): OutboundError {
   return new OutboundError("REDIRECT_FORBIDDEN", "head", {

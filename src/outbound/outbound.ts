@@ -4,6 +4,7 @@ import { type AddressPolicy, judgeAddress } from "./address_class.ts";
 import { dial, type DialLimits, forbidden, forbiddenError } from "./dial.ts";
 import { Exchange } from "./exchange.ts";
 import { type ExchangeCounts, ExchangeLimits, type ExchangeOwner } from "./exchange_limits.ts";
+import { type LeftSocketCounts, LeftSockets } from "./left_sockets.ts";
 import { type NameLookup, systemLookup } from "./name_lookup.ts";
 import { OutboundError } from "./outbound_error.ts";
 import type { OutboundRequest, OutboundResponse } from "./outbound_request.ts";
@@ -12,7 +13,7 @@ import { parseTargetUrl, type TargetUrl } from "./target_url.ts";
 import { TlsPace } from "./tls_pace.ts";
 
 /** The bounds of the door; those of one exchange are in its request. */
-export interface OutboundLimits extends ExchangeCounts, DialLimits {
+export interface OutboundLimits extends ExchangeCounts, LeftSocketCounts, DialLimits {
   /** Connections of TLS that may begin in 100 ms: see `TlsPace`. */
   readonly tlsBegunMax: number;
 }
@@ -44,6 +45,9 @@ const defaultLimits: OutboundLimits = {
   perCallerMax: 16,
   waitMs: 10_000,
   waitingMax: 1_000,
+  leftMax: 128,
+  leftPerHostMax: 4,
+  leftPerCallerMax: 8,
   dnsMs: 5_000,
   connectMs: 10_000,
   attemptMs: 5_000,
@@ -64,7 +68,8 @@ interface Way {
  *
  * Each exchange has a connection of its own, to an address that was judged, and no redirect, proxy, cookie or cache: what a
  * request says is all that is sent, and to nobody else. Disposing ends every exchange under way with CLOSED, and waits
- * until their sockets are closed.
+ * until their sockets are closed. What the runtime keeps of a connection whose handshake or request was unfinished, until the
+ * other end hangs up, cannot be waited for: it is bounded by caller, by host and in all (`LeftSockets`).
  */
 export class Outbound implements AsyncDisposable {
   readonly #options: OutboundOptions;
@@ -72,6 +77,7 @@ export class Outbound implements AsyncDisposable {
   readonly #limits: OutboundLimits;
   readonly #places: ExchangeLimits;
   readonly #pace: TlsPace;
+  readonly #left: LeftSockets;
   readonly #exchanges = new Set<Exchange>();
   #isClosed = false;
 
@@ -81,12 +87,14 @@ export class Outbound implements AsyncDisposable {
     this.#policy = { allowPrivate, allow, deny, nat64 };
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#places = new ExchangeLimits(this.#limits, options.clock);
+    this.#left = new LeftSockets(this.#limits, options.clock);
     this.#pace = new TlsPace({ clock: options.clock, max: this.#limits.tlsBegunMax });
   }
 
   /**
    * Sends to a stranger's URL: https only (http with `allowPrivate`), every address judged when it is connected to, no redirect
-   * taken. Counts against `caller` and against the host. Rejects with `OutboundError` only.
+   * taken. Counts against `caller` and against the host. QUARANTINED at once when too many connections for either, or in all,
+   * were left unfinished. Rejects with `OutboundError` only.
    */
   async guarded(url: string, request: OutboundRequest & { readonly caller: string }): Promise<OutboundResponse> {
     const policy = this.#policy;
@@ -136,7 +144,10 @@ export class Outbound implements AsyncDisposable {
     }
   }
 
-  /** Ends every exchange under way with CLOSED, and waits until their sockets are closed. Later ones are refused so too. */
+  /**
+   * Ends every exchange under way with CLOSED, and waits until their sockets are closed, but for what the runtime keeps of those
+   * that were unfinished. Later ones are refused so too.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#exchanges].map((exchange) => exchange.end("CLOSED", { message: closedMessage })));
@@ -148,12 +159,15 @@ export class Outbound implements AsyncDisposable {
 
   async #exchange(target: TargetUrl, request: OutboundRequest, way: Way): Promise<OutboundResponse> {
     const { clock, lookup = systemLookup, caCerts = [], userAgent = "volcanic-a2a", onAttempt } = this.#options;
-    const { takesRedirects } = way;
+    const { takesRedirects, owner } = way;
+    const isStrangers = owner.caller !== undefined;
     const bytes = encodeRequest(target, { ...request, userAgent });
     if (this.#isClosed) throw new OutboundError("CLOSED", "wait", { message: closedMessage });
+    if (isStrangers && target.isSecure) this.#left.check(owner);
     const exchange = new Exchange({
       ...{ clock, request, bytes, takesRedirects },
       enter: (signal) => this.#enter(target, { ...way, signal }),
+      ...isStrangers && { venture: (signal: AbortSignal) => this.#left.begin(owner, signal) },
       dial: (forWhom) =>
         dial(target, { ...forWhom, ...way, ...{ lookup, caCerts, clock, onAttempt }, limits: this.#limits }),
     });

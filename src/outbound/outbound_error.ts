@@ -30,6 +30,8 @@ const codes = {
   PERMISSION_DENIED: never,
   /** Too many exchanges were under way for too long. */
   BUSY: later,
+  /** So many connections of its caller or to its host hang unfinished that no more may be begun for now. */
+  QUARANTINED: later,
   DNS_NOT_FOUND: later,
   DNS_FAILED: later,
   DNS_TIMEOUT: later,
@@ -95,6 +97,7 @@ export class OutboundError extends Error {
 
   /** What may be told to a stranger; ends a sentence like `Cannot fetch report.pdf: …`. */
   get publicMessage(): string {
+    if (this.code === "QUARANTINED") return "it was not sent";
     return publicMessages[this.phase] ?? this.message;
   }
 }

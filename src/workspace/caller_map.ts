@@ -31,7 +31,7 @@ export interface CallerMap {
   isHidden(path: string): boolean;
   /**
    * Not to be changed, not even with access "write", with all that is in it: see `controlPatterns`. The inbox is, too: the host
-   * writes there what callers send, and must not find links that a session laid (decision 0010).
+   * writes there what callers send, and must not find links that a session laid (decision 10).
    */
   isControl(path: string): boolean;
   /** May be made, written and removed: inside `writable`, and neither hidden nor control. */

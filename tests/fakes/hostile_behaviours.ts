@@ -16,7 +16,7 @@ import { tlsHandshake } from "./tls_record.ts";
 /**
  * What a server is: one that speaks HTTP over TLS with some certificate, or one that does something else.
  *
- * `silent` reads and says nothing until it is let go.
+ * `silent` reads and says nothing until it is let go. `deaf` reads no more than the first piece of a request until then.
  */
 export type HostileServerName =
   | CertificateName
@@ -25,6 +25,7 @@ export type HostileServerName =
   | "http_2"
   | "http"
   | "silent"
+  | "deaf"
   | "hangs_up"
   | "not_tls";
 
@@ -42,14 +43,14 @@ export function listenInner(name: HostileServerName): InnerTls | Promise<InnerTl
   if (name in bare) return undefined;
   if (name === "tls_1_2") return listenInnerTls12();
   if (name === "http_2") return listenInnerTls("good", "h2");
-  return listenInnerTls(name as CertificateName, "http/1.1");
+  return listenInnerTls(name === "deaf" ? "good" : name as CertificateName, "http/1.1");
 }
 
 /** Serves one connection to its end, as the server of this name does. Rejects with whatever breaks it. */
 export async function serveConnection(name: HostileServerName, client: Deno.TcpConn, served: Served): Promise<void> {
   const serveBare = bare[name];
   if (serveBare !== undefined) await serveBare(client, served);
-  else await serveTls(client, served);
+  else await serveTls(client, { ...served, ...name === "deaf" && { isDeafUntil: served.released } });
 }
 
 const bare: Readonly<Partial<Record<HostileServerName, (client: Deno.TcpConn, served: Served) => Promise<void>>>> = {
@@ -92,7 +93,10 @@ async function readFirst(client: Deno.TcpConn, served: Served): Promise<void> {
   await countedReader(client, served).read(new Uint8Array(1024));
 }
 
-async function serveTls(client: Deno.TcpConn, served: Served): Promise<void> {
+async function serveTls(
+  client: Deno.TcpConn,
+  served: Served & { readonly isDeafUntil?: Promise<void> },
+): Promise<void> {
   const { server, speaker } = await served.inner!.connect();
   const relay = new TlsRelay({ client, server }, served);
   const speaking = speaker === undefined ? undefined : speakTls(speaker, { relay, served });

@@ -20,15 +20,18 @@ export class TlsRelay {
   readonly #tickets = Promise.withResolvers<void>();
   #isShaken = false;
   #withholdsEnd = false;
+  readonly #isDeafUntil: Promise<void> | undefined;
 
+  /** `isDeafUntil`: takes nothing of the client after the first piece of its request, not even that it hangs up, until then. */
   constructor(
     ends: { readonly client: Deno.TcpConn; readonly server: Deno.TcpConn },
-    options: { readonly seen: SeenConnection; readonly log: ConnectionLog },
+    options: { readonly seen: SeenConnection; readonly log: ConnectionLog; readonly isDeafUntil?: Promise<void> },
   ) {
     this.#client = ends.client;
     this.#server = ends.server;
     this.#seen = options.seen;
     this.#log = options.log;
+    this.#isDeafUntil = options.isDeafUntil;
   }
 
   /** Carries until both ends have closed, or one is broken. */
@@ -65,6 +68,12 @@ export class TlsRelay {
       if (encrypted === 1) this.#isShaken = true;
       else if (encrypted === 2 && this.#seen.version === "1.3") await this.#tickets.promise;
       await writeAll(this.#server, record.bytes);
+      if (encrypted === 2 && this.#isDeafUntil !== undefined) {
+        this.#seen.pieces++;
+        this.#log.changed();
+        await this.#isDeafUntil;
+        return this.close();
+      }
     }
   }
 

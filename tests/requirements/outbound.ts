@@ -20,7 +20,14 @@ export const outboundRequirements: readonly Promised[] = [
   ["§13 body-bounded", "A body is held to its bound before and while it comes, decoded too"],
   ["§13 exchanges-max", "64 exchanges at once, 4 to a host, 16 of a caller; who must wait holds up nobody who may go"],
   ["§13 wait-bounded", "A wait for a turn is bounded in time and in number, and counts as part of the exchange"],
-  ["§13 ends-whole", "However an exchange ends, its reason is told and nothing is left of it"],
+  [
+    "§13 ends-whole",
+    "However an exchange ends, its reason is told and nothing is left of it but what cannot be closed: see left-bounded",
+  ],
+  [
+    "§13 left-bounded",
+    "Connections whose TLS or request never ends are at most 8 an hour of a caller, 4 at a host, 128 in all",
+  ],
   ["§13 credentials-home", "Credentials of an agent go to its origin and nowhere else"],
   [
     "§13 refusals-logged",
