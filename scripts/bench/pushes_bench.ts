@@ -21,7 +21,10 @@ const body = JSON.stringify({ task: "x".repeat(989) }); // 1,000 bytes
 export async function pushesBench({ folder, rounds, share }: BenchSetting): Promise<Report> {
   await using receiver = await startReceiver();
   const url = `${receiver.origins[0]}/hook`;
-  const unbound = { exchangesMax: Infinity, perHostMax: Infinity, perCallerMax: Infinity, tlsBegunMax: Infinity };
+  const unbound = {
+    ...{ exchangesMax: Infinity, perHostMax: Infinity, perCallerMax: Infinity, perCallerHostMax: Infinity },
+    ...{ leftMax: Infinity, leftPerHostMax: Infinity, leftPerCallerMax: Infinity, tlsBegunMax: Infinity },
+  };
   await using outbound = await openBenchOutbound(unbound);
   const caCerts = [await receiversAuthority()];
   using kept = Deno.createHttpClient({ caCerts });

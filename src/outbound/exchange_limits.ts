@@ -1,13 +1,16 @@
 import type { Clock } from "@/time/clock.ts";
 import { OutboundError } from "./outbound_error.ts";
 
-/** How many exchanges may be under way, and how many may wait for how long. */
+/** How many exchanges may be under way, and how many may wait. */
 export interface ExchangeCounts {
   readonly exchangesMax: number;
+  /** Of all callers together: one alone cannot fill a host that others use, too. */
   readonly perHostMax: number;
   readonly perCallerMax: number;
-  readonly waitMs: number;
+  /** Of one caller to one host. */
+  readonly perCallerHostMax: number;
   readonly waitingMax: number;
+  readonly waitingPerCallerMax: number;
 }
 
 /** Whose exchange it is. What is absent counts for all exchanges together only. */
@@ -30,7 +33,9 @@ export class ExchangeLimits {
   readonly #clock: Clock;
   readonly #hosts = new Tally();
   readonly #callers = new Tally();
+  readonly #callersHosts = new Tally();
   readonly #waiting = new Set<Waiting>();
+  readonly #waitingCallers = new Tally();
   #underWay = 0;
 
   constructor(counts: ExchangeCounts, clock: Clock) {
@@ -46,23 +51,30 @@ export class ExchangeLimits {
   /**
    * Gives a place, now or when there is one; dispose of it when the socket is closed, once or more often.
    *
-   * Rejects with an `OutboundError` BUSY when too many wait or it took too long, and with the signal's reason when it is
-   * aborted; then no place was taken.
+   * Rejects with an `OutboundError` BUSY when too many wait, in all or of its caller, or it took longer than `waitMs`, and with
+   * the signal's reason when it is aborted; then no place was taken.
    */
-  async enter(owner: ExchangeOwner, signal: AbortSignal): Promise<Disposable> {
+  async enter(
+    owner: ExchangeOwner,
+    { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
+  ): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#mayGo(owner)) return this.#admit(owner);
-    if (this.#waiting.size >= this.#counts.waitingMax) throw busy("too many exchanges wait");
+    const { waitingMax, waitingPerCallerMax } = this.#counts;
+    if (this.#waiting.size >= waitingMax || this.#waitingCallers.of(owner.caller) >= waitingPerCallerMax) {
+      throw busy("too many exchanges wait");
+    }
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
     const waiting: Waiting = { owner, admit: resolve };
     const leave = (reason: unknown) => {
-      if (this.#waiting.delete(waiting)) reject(reason);
+      if (this.#leave(waiting)) reject(reason);
     };
-    using deadline = this.#clock.deadline(this.#counts.waitMs);
+    using deadline = this.#clock.deadline(waitMs);
     deadline.signal.addEventListener("abort", () => leave(busy("no exchange ended in time")), { once: true });
     const onAbort = () => leave(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     this.#waiting.add(waiting);
+    this.#waitingCallers.add(owner.caller, 1);
     try {
       return await promise;
     } finally {
@@ -70,10 +82,10 @@ export class ExchangeLimits {
     }
   }
 
-  #mayGo({ host, caller }: ExchangeOwner): boolean {
-    const { exchangesMax, perHostMax, perCallerMax } = this.#counts;
-    return this.#underWay < exchangesMax && this.#hosts.of(host) < perHostMax &&
-      this.#callers.of(caller) < perCallerMax;
+  #mayGo(owner: ExchangeOwner): boolean {
+    const { exchangesMax, perHostMax, perCallerMax, perCallerHostMax } = this.#counts;
+    return this.#underWay < exchangesMax && this.#hosts.of(owner.host) < perHostMax &&
+      this.#callers.of(owner.caller) < perCallerMax && this.#callersHosts.of(callerAtHost(owner)) < perCallerHostMax;
   }
 
   #admit(owner: ExchangeOwner): Disposable {
@@ -89,17 +101,25 @@ export class ExchangeLimits {
     };
   }
 
-  #add({ host, caller }: ExchangeOwner, count: 1 | -1): void {
+  #add(owner: ExchangeOwner, count: 1 | -1): void {
     this.#underWay += count;
-    this.#hosts.add(host, count);
-    this.#callers.add(caller, count);
+    this.#hosts.add(owner.host, count);
+    this.#callers.add(owner.caller, count);
+    this.#callersHosts.add(callerAtHost(owner), count);
+  }
+
+  /** False when it did not wait any more. */
+  #leave(waiting: Waiting): boolean {
+    if (!this.#waiting.delete(waiting)) return false;
+    this.#waitingCallers.add(waiting.owner.caller, -1);
+    return true;
   }
 
   #admitWaiting(): void {
     for (const waiting of this.#waiting) {
       if (this.#underWay >= this.#counts.exchangesMax) return;
       if (!this.#mayGo(waiting.owner)) continue;
-      this.#waiting.delete(waiting);
+      this.#leave(waiting);
       waiting.admit(this.#admit(waiting.owner));
     }
   }
@@ -119,6 +139,11 @@ class Tally {
     if (now === 0) this.#counts.delete(name);
     else this.#counts.set(name, now);
   }
+}
+
+/** Neither a caller nor a host has a space in its name. */
+function callerAtHost({ caller, host }: ExchangeOwner): string | undefined {
+  return caller === undefined || host === undefined ? undefined : `${caller} ${host}`;
 }
 
 function busy(message: string): OutboundError {

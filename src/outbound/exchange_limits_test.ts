@@ -1,8 +1,12 @@
 import { deepStrictEqual, rejects, strictEqual, throws } from "node:assert/strict";
+import { countListeners } from "@tests/fakes/count_listeners.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { type ExchangeCounts, ExchangeLimits, type ExchangeOwner } from "./exchange_limits.ts";
 
-const counts = { exchangesMax: 64, perHostMax: 4, perCallerMax: 16, waitMs: 10_000, waitingMax: 1_000 };
+const counts: ExchangeCounts = {
+  ...{ exchangesMax: 64, perHostMax: 16, perCallerMax: 16, perCallerHostMax: 4 },
+  ...{ waitingMax: 1_000, waitingPerCallerMax: 100 },
+};
 
 /** Limits at work: `enter` tells in `order` who got a place. */
 function makeLimits(options: Partial<ExchangeCounts> = {}) {
@@ -11,16 +15,17 @@ function makeLimits(options: Partial<ExchangeCounts> = {}) {
   const order: string[] = [];
   const never = new AbortController().signal;
   async function enter(name: string, owner: ExchangeOwner = {}, signal = never): Promise<Disposable> {
-    const place = await limits.enter(owner, signal);
+    const place = await limits.enter(owner, { signal, waitMs: 10_000 });
     order.push(name);
     return place;
   }
   return { clock, limits, order, enter };
 }
 
-Deno.test("ExchangeLimits lets 4 go to a host, 16 of a caller, 64 in all [§13 exchanges-max]", async () => {
+Deno.test("ExchangeLimits lets 16 go to a host, 16 of a caller, 4 of a caller to a host, 64 in all [§13 exchanges-max]", async () => {
   const rows = [
-    { owners: 5, owner: () => ({ host: "a" }), go: 4 },
+    { owners: 17, owner: (n: number) => ({ host: "a", caller: `c${n}` }), go: 16 },
+    { owners: 5, owner: () => ({ host: "a", caller: "ann" }), go: 4 },
     { owners: 17, owner: (n: number) => ({ host: `h${n}`, caller: "ann" }), go: 16 },
     { owners: 65, owner: (n: number) => ({ host: `h${n}`, caller: `c${n}` }), go: 64 },
     { owners: 65, owner: () => ({}), go: 64 },
@@ -110,6 +115,46 @@ Deno.test("ExchangeLimits lets 1,000 wait, and says busy to the next at once [§
   deepStrictEqual(limits.size, { underWay: 0, waiting: 0 });
 });
 
+Deno.test("ExchangeLimits lets 100 of a caller wait, and others besides [§13 wait-bounded]", async () => {
+  const { limits, enter, clock } = makeLimits({ exchangesMax: 1 });
+  const first = await enter("first");
+  const stop = new AbortController();
+  const ofAnn = { caller: "ann" };
+  const waiting = Array.from({ length: 99 }, (_, n) => enter(`${n}`, ofAnn));
+  const left = rejects(enter("leaves", ofAnn, stop.signal), stop.signal.reason);
+  await rejects(enter("one more", ofAnn), { code: "BUSY", phase: "wait" });
+  const others = [enter("other", { caller: "bob" }), enter("nobody's")];
+  stop.abort();
+  await left;
+  waiting.push(enter("in its stead", ofAnn));
+  await rejects(enter("one more", ofAnn), { code: "BUSY", phase: "wait" });
+  first[Symbol.dispose]();
+  for (const one of [...waiting.slice(0, 99), ...others, ...waiting.slice(99)]) (await one)[Symbol.dispose]();
+  deepStrictEqual([limits.size, clock.pending], [{ underWay: 0, waiting: 0 }, 0]);
+  for (let n = 0; n < 2; n++) (await enter("again", ofAnn))[Symbol.dispose]();
+});
+
+Deno.test("ExchangeLimits lets a caller fill no host for another, nor the line [§13 exchanges-max]", async () => {
+  const { order, enter, clock } = makeLimits();
+  for (let n = 0; n < 200; n++) enter("mallory", { host: "shared", caller: "mallory" }).catch(() => {});
+  await clock.settle();
+  deepStrictEqual(order, Array(4).fill("mallory"));
+  await enter("ann", { host: "shared", caller: "ann" });
+});
+
+Deno.test("ExchangeLimits lets each wait as long as it says [§13 wait-bounded]", async () => {
+  const { limits, enter, clock } = makeLimits({ exchangesMax: 1 });
+  const first = await enter("first");
+  const { signal } = new AbortController();
+  const long = limits.enter({}, { signal, waitMs: 600_000 });
+  const late = rejects(limits.enter({}, { signal, waitMs: 1_000 }), { code: "BUSY" });
+  await clock.advance(1_000);
+  await late;
+  await clock.advance(500_000);
+  first[Symbol.dispose]();
+  (await long)[Symbol.dispose]();
+});
+
 Deno.test("ExchangeLimits lets who has room go at once, though the line is full", async () => {
   const { enter } = makeLimits({ perHostMax: 1, waitingMax: 1 });
   await enter("first", { host: "a" });
@@ -131,6 +176,19 @@ Deno.test("ExchangeLimits lets who is aborted leave the line, with the signal's 
   first[Symbol.dispose]();
   await next;
   throws(() => stop.signal.throwIfAborted(), reason);
+});
+
+Deno.test("ExchangeLimits listens to a signal no longer than its exchange waits [§13 ends-whole]", async () => {
+  const { limits, enter } = makeLimits({ exchangesMax: 1 });
+  const first = await enter("first");
+  const { signal } = new AbortController();
+  const listeners = countListeners(signal);
+  const second = enter("second", {}, signal);
+  strictEqual(listeners(), 1);
+  first[Symbol.dispose]();
+  (await second)[Symbol.dispose]();
+  strictEqual(listeners(), 0);
+  deepStrictEqual(limits.size, { underWay: 0, waiting: 0 });
 });
 
 Deno.test("ExchangeLimits gives a place that came before the abort", async () => {

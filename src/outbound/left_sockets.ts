@@ -9,12 +9,11 @@ const logger = getLogger(["a2a", "outbound"]);
 
 const windowMs = 60 * 60 * 1000;
 
-/** How many sockets may be left to the runtime within an hour, and how long a connection waits for those that may be. */
+/** How many sockets may be left to the runtime within an hour. */
 export interface LeftSocketCounts {
   readonly leftMax: number;
   readonly leftPerHostMax: number;
   readonly leftPerCallerMax: number;
-  readonly tlsMs: number;
 }
 
 /** What may leave a socket, from the beginning of TLS until its request is written. */
@@ -51,13 +50,16 @@ export class LeftSockets {
   /**
    * Begins what may leave a socket, now or when it may.
    *
-   * Rejects with an `OutboundError`, QUARANTINED as `check` throws it, or BUSY when it took too long, and with the signal's
-   * reason when it is aborted; then nothing was begun.
+   * Rejects with an `OutboundError`, QUARANTINED as `check` throws it, or BUSY when it took longer than `waitMs`, and with the
+   * signal's reason when it is aborted; then nothing was begun.
    */
-  async begin(owner: ExchangeOwner, signal: AbortSignal): Promise<Venture> {
+  async begin(
+    owner: ExchangeOwner,
+    { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
+  ): Promise<Venture> {
     signal.throwIfAborted();
     if (this.#hasRoom(owner)) return this.#venture(owner);
-    using deadline = this.#clock.deadline(this.#counts.tlsMs);
+    using deadline = this.#clock.deadline(waitMs);
     const over = AbortSignal.any([signal, deadline.signal]);
     do {
       this.check(owner);

@@ -5,16 +5,16 @@ import type { ExchangeOwner } from "./exchange_limits.ts";
 import { type LeftSocketCounts, LeftSockets } from "./left_sockets.ts";
 
 const hourMs = 3_600_000;
-const counts = { leftMax: 128, leftPerHostMax: 4, leftPerCallerMax: 8, tlsMs: 10_000 };
+const counts = { leftMax: 128, leftPerHostMax: 4, leftPerCallerMax: 8 };
 const quarantined = { code: "QUARANTINED", phase: "wait", isRetryable: true, isRefusal: false };
-const never = new AbortController().signal;
+const patient = { signal: new AbortController().signal, waitMs: 10_000 };
 
 function makeLeft(options: Partial<LeftSocketCounts> = {}) {
   const clock = createTestClock();
   const left = new LeftSockets({ ...counts, ...options }, clock);
   /** Leaves sockets, one after the other. */
   async function leave(times: number, owner: (time: number) => ExchangeOwner, fault: "host" | "caller" = "host") {
-    for (let time = 0; time < times; time++) (await left.begin(owner(time), never)).end(fault);
+    for (let time = 0; time < times; time++) (await left.begin(owner(time), patient)).end(fault);
   }
   return { clock, left, leave };
 }
@@ -43,13 +43,13 @@ Deno.test("LeftSockets lets a caller leave 8 in an hour, a host 4, all 128, and 
     const { left, leave, clock } = makeLeft();
     await leave(max, owner);
     throws(() => left.check(owner(max)), quarantined);
-    await rejects(left.begin(owner(max), never), quarantined);
+    await rejects(left.begin(owner(max), patient), quarantined);
     if (others !== undefined) left.check(others);
     await clock.advance(hourMs - 1);
     throws(() => left.check(owner(max)), quarantined);
     await clock.advance(1);
     left.check(owner(max));
-    (await left.begin(owner(max), never)).end(undefined);
+    (await left.begin(owner(max), patient)).end(undefined);
     deepStrictEqual(log.lines.map(said), [
       `warning Sends nothing ${whom} for up to an hour: ${max} connections hang unfinished`,
     ]);
@@ -60,11 +60,11 @@ Deno.test("LeftSockets counts nothing for what leaves none, however often, and o
   using log = takeLog("warning");
   const { left } = makeLeft({ leftPerHostMax: 2 });
   const owner = { host: "h", caller: "ann" };
-  for (let time = 0; time < 20; time++) (await left.begin(owner, never)).end(undefined);
-  const venture = await left.begin(owner, never);
+  for (let time = 0; time < 20; time++) (await left.begin(owner, patient)).end(undefined);
+  const venture = await left.begin(owner, patient);
   venture.end("host");
   venture.end("host");
-  const finished = await left.begin(owner, never);
+  const finished = await left.begin(owner, patient);
   finished.end(undefined);
   finished.end("host");
   left.check(owner);
@@ -83,7 +83,7 @@ Deno.test("LeftSockets never lets more be left than may be, though many are unde
   using _log = takeLog("warning");
   const { left, clock } = makeLeft();
   const owner = (n: number) => ({ host: `h${n}`, caller: "ann" });
-  const ventures = Array.from({ length: 20 }, (_, n) => left.begin(owner(n), never));
+  const ventures = Array.from({ length: 20 }, (_, n) => left.begin(owner(n), patient));
   const begun: number[] = [];
   const failed: string[] = [];
   ventures.forEach((venture, n) => venture.then(() => begun.push(n), ({ code }) => failed.push(code)));
@@ -98,21 +98,21 @@ Deno.test("LeftSockets never lets more be left than may be, though many are unde
   strictEqual(clock.pending, 0);
 });
 
-Deno.test("LeftSockets lets nobody wait longer than TLS may take, and heeds the signal of who waits [§13 wait-bounded]", async () => {
+Deno.test("LeftSockets lets nobody wait longer than they say, and heeds the signal of who waits [§13 wait-bounded]", async () => {
   const { left, clock } = makeLeft({ leftPerHostMax: 1 });
-  const first = await left.begin({ host: "h" }, never);
-  const late = rejects(left.begin({ host: "h" }, never), { code: "BUSY", phase: "wait" });
+  const first = await left.begin({ host: "h" }, patient);
+  const late = rejects(left.begin({ host: "h" }, patient), { code: "BUSY", phase: "wait" });
   const stop = new AbortController();
   const reason = new Error("not any more");
-  const left2 = rejects(left.begin({ host: "h" }, stop.signal), reason);
+  const left2 = rejects(left.begin({ host: "h" }, { ...patient, signal: stop.signal }), reason);
   stop.abort(reason);
   await left2;
-  await rejects(left.begin({ host: "i" }, stop.signal), reason);
+  await rejects(left.begin({ host: "i" }, { ...patient, signal: stop.signal }), reason);
   await clock.advance(9_999);
   strictEqual(clock.pending, 1);
   await clock.advance(1);
   await late;
   strictEqual(clock.pending, 0);
   first.end(undefined);
-  (await left.begin({ host: "h" }, never)).end(undefined);
+  (await left.begin({ host: "h" }, patient)).end(undefined);
 });

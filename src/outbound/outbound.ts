@@ -14,6 +14,8 @@ import { TlsPace } from "./tls_pace.ts";
 
 /** The bounds of the door; those of one exchange are in its request. */
 export interface OutboundLimits extends ExchangeCounts, LeftSocketCounts, DialLimits {
+  /** How long an exchange waits for its turn when its request says nothing else. */
+  readonly waitMs: number;
   /** Connections of TLS that may begin in 100 ms: see `TlsPace`. */
   readonly tlsBegunMax: number;
 }
@@ -41,10 +43,12 @@ export interface OutboundOptions {
 
 const defaultLimits: OutboundLimits = {
   exchangesMax: 64,
-  perHostMax: 4,
+  perHostMax: 16,
   perCallerMax: 16,
+  perCallerHostMax: 4,
   waitMs: 10_000,
   waitingMax: 1_000,
+  waitingPerCallerMax: 100,
   leftMax: 128,
   leftPerHostMax: 4,
   leftPerCallerMax: 8,
@@ -160,14 +164,15 @@ export class Outbound implements AsyncDisposable {
   async #exchange(target: TargetUrl, request: OutboundRequest, way: Way): Promise<OutboundResponse> {
     const { clock, lookup = systemLookup, caCerts = [], userAgent = "volcanic-a2a", onAttempt } = this.#options;
     const { takesRedirects, owner } = way;
+    const { waitMs = this.#limits.waitMs } = request;
     const isStrangers = owner.caller !== undefined;
     const bytes = encodeRequest(target, { ...request, userAgent });
     if (this.#isClosed) throw new OutboundError("CLOSED", "wait", { message: closedMessage });
     if (isStrangers && target.isSecure) this.#left.check(owner);
     const exchange = new Exchange({
       ...{ clock, request, bytes, takesRedirects },
-      enter: (signal) => this.#enter(target, { ...way, signal }),
-      ...isStrangers && { venture: (signal: AbortSignal) => this.#left.begin(owner, signal) },
+      enter: (signal) => this.#enter(target, { owner, signal, waitMs }),
+      ...isStrangers && { venture: (signal: AbortSignal) => this.#left.begin(owner, { signal, waitMs }) },
       dial: (forWhom) =>
         dial(target, { ...forWhom, ...way, ...{ lookup, caCerts, clock, onAttempt }, limits: this.#limits }),
     });
@@ -178,11 +183,11 @@ export class Outbound implements AsyncDisposable {
 
   async #enter(
     { isSecure }: TargetUrl,
-    { owner, signal }: Pick<Way, "owner"> & { readonly signal: AbortSignal },
+    { owner, ...wait }: Pick<Way, "owner"> & { readonly signal: AbortSignal; readonly waitMs: number },
   ): Promise<Disposable> {
-    const place = await this.#places.enter(owner, signal);
+    const place = await this.#places.enter(owner, wait);
     try {
-      if (isSecure) await this.#pace.turn(signal);
+      if (isSecure) await this.#pace.turn(wait.signal);
       return place;
     } catch (reason) {
       place[Symbol.dispose]();

@@ -14,6 +14,8 @@ export interface OutboundRequest {
   readonly bytesMax: number;
   /** For the whole exchange from the call to the last byte of the body, the wait for a turn included. */
   readonly totalMs: number;
+  /** For a turn: while too many exchanges are under way, in all, of its caller or to its host. Absent: 10 s. */
+  readonly waitMs?: number;
   /** Until the head of the answer is there, once the connection is. Absent: 30 s. */
   readonly headMs?: number;
   /** Between two pieces of the body. Absent: 30 s. */

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
 import { takeLog } from "@tests/fakes/log_lines.ts";
+import { withPatience } from "@tests/fakes/patience.ts";
 import { startPlainServer } from "@tests/fakes/plain_server.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { parseAddressRange } from "@/address_range.ts";
@@ -9,6 +10,8 @@ const bounds = { bytesMax: 1000, totalMs: 60_000 };
 const ofAnn = { ...bounds, caller: "ann" };
 const okAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const ranges = (...texts: readonly string[]) => texts.map((text) => parseAddressRange(text)!);
+
+const patienceMs = 5_000;
 
 /** A door for which every name leads to `addresses`, and whose clock stands still. */
 function makeDoor(options: Partial<OutboundOptions> & { readonly addresses?: readonly string[] } = {}) {
@@ -110,31 +113,55 @@ Deno.test("guarded() says that a look-up took too long, or failed", async () => 
 
 Deno.test("guarded() counts by host and by caller, agent() only among all [§13 exchanges-max]", async () => {
   await using server = startPlainServer();
-  const { door, clock } = makeDoor({ allowPrivate: true, limits: { exchangesMax: 4, perHostMax: 1, perCallerMax: 2 } });
-  const ended: Promise<void>[] = [];
-  const go = (host: string, caller: string) => {
-    const url = `http://${host}:${server.port}/`;
-    ended.push(rejects(door.guarded(url, { ...bounds, caller }), { code: "CLOSED" }));
-  };
-  const busy = (host: string, caller: string) =>
-    rejects(door.guarded(`http://${host}:${server.port}/`, { ...bounds, caller }), { code: "BUSY", phase: "wait" });
-  const agent = () =>
-    door.agent(`http://a.test:${server.port}/`, { ...bounds, origin: "http://a.test", allowPrivate: true });
+  const limits = { exchangesMax: 5, perHostMax: 2, perCallerMax: 2, perCallerHostMax: 1 };
+  const { door, clock } = makeDoor({ allowPrivate: true, limits });
+  await using _closed = door;
+  const url = (host: string) => `http://${host}:${server.port}/`;
+  const ended: Promise<unknown>[] = [];
+  const go = (sending: Promise<unknown>) => ended.push(rejects(sending, { code: "CLOSED" }));
+  const patient = { ...bounds, headMs: 60_000 };
+  const send = (host: string, caller: string) => door.guarded(url(host), { ...patient, caller });
+  const isBusy = (sending: Promise<unknown>) =>
+    withPatience(rejects(sending, { code: "BUSY", phase: "wait" }), patienceMs);
+  const agent = () => door.agent(url("a.test"), { ...patient, origin: "http://a.test", allowPrivate: true });
 
-  go("a.test", "ann");
-  go("b.test", "ann");
-  await server.came(2);
-  const full = [busy("A.TEST.", "bob"), busy("c.test", "ann")];
+  go(send("a.test", "ann"));
+  await server.came(1);
+  const again = isBusy(send("A.TEST.", "ann"));
+  await clock.advance(10_000);
+  await again;
+  go(send("a.test", "bob"));
+  go(send("b.test", "ann"));
+  await withPatience(server.came(3), patienceMs);
+  const full = [isBusy(send("a.test", "cat")), isBusy(send("c.test", "ann"))];
   await clock.advance(10_000);
   await Promise.all(full);
-  ended.push(rejects(agent(), { code: "CLOSED" }), rejects(agent(), { code: "CLOSED" }));
-  await server.came(4);
-  const last = rejects(agent(), { code: "BUSY", phase: "wait" });
+  go(agent());
+  go(agent());
+  await withPatience(server.came(5), patienceMs);
+  const last = isBusy(agent());
   await clock.advance(10_000);
   await last;
   await door[Symbol.asyncDispose]();
   await Promise.all(ended);
   strictEqual(clock.pending, 0);
+});
+
+Deno.test("guarded() waits for its turn as long as its request says [§13 wait-bounded]", async () => {
+  await using server = startPlainServer();
+  const { door, clock } = makeDoor({ allowPrivate: true, limits: { exchangesMax: 1 } });
+  await using _closed = door;
+  const send = (waitMs?: number) => door.guarded(`http://hook.test:${server.port}/`, { ...ofAnn, waitMs });
+  const first = rejects(send(), { code: "HEAD_TIMEOUT" });
+  await server.came(1);
+  const patient = rejects(send(40_000), { code: "CLOSED" });
+  const hasty = withPatience(rejects(send(), { code: "BUSY" }), patienceMs);
+  await clock.advance(10_000);
+  await hasty;
+  await clock.advance(20_000);
+  await withPatience(Promise.all([first, server.came(2)]), patienceMs);
+  await door[Symbol.asyncDispose]();
+  await patient;
 });
 
 Deno.test("guarded() lets connections of TLS begin one after another, and nothing else wait for that", async () => {

@@ -1,3 +1,4 @@
+import { countListeners } from "./count_listeners.ts";
 import { createTestClock, type TestClock } from "@tests/fakes/test_clock.ts";
 import { parseIpAddress } from "@/ip_address.ts";
 import type { ExchangeSocket } from "@/outbound/exchange_socket.ts";
@@ -121,20 +122,6 @@ function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) reject(signal.reason);
   signal.addEventListener("abort", () => reject(signal.reason));
   return Promise.race([promise, work]);
-}
-
-function countListeners(signal: AbortSignal): () => number {
-  const { addEventListener, removeEventListener } = signal;
-  const listening = new Set<unknown>();
-  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
-    listening.add(args[1]);
-    addEventListener.apply(signal, args);
-  };
-  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
-    listening.delete(args[1]);
-    removeEventListener.apply(signal, args);
-  };
-  return () => listening.size;
 }
 
 function fakeConnection(): { readonly connection: FakeConnection; readonly asConnection: Deno.Conn } {

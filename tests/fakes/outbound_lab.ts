@@ -8,6 +8,7 @@ import type { HostileServerName } from "./hostile_behaviours.ts";
 import { ConnectionLog, type SeenConnection } from "./hostile_connection.ts";
 import { readCertificate } from "./hostile_inner.ts";
 import { HostileServer } from "./hostile_server.ts";
+import { withPatience } from "./patience.ts";
 import { ResettingServer } from "./resetting_server.ts";
 import { createTestClock } from "./test_clock.ts";
 import { isInNamespace, type Need, web, whyNot, zone } from "./outbound_web.ts";
@@ -181,19 +182,7 @@ export function labTest(name: string, needs: LabNeeds, test: (lab: Lab) => Promi
     ignore: reason !== undefined,
     async fn() {
       await using lab = await Lab.open(needs);
-      await withPatience(test(lab).then(() => lab.settled()));
+      await withPatience(test(lab).then(() => lab.settled()), 60_000);
     },
   });
-}
-
-/** No limit of the code under test is ever over by itself here: what waits for one that it does not have must fail too. */
-async function withPatience(work: Promise<void>): Promise<void> {
-  const patienceMs = 60_000;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Still not over after ${patienceMs} ms`)), patienceMs);
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -73,7 +73,7 @@ labTest(
 
 labTest("guarded() makes 200 exchanges at once, and leaves no socket open [§13 ends-whole]", {}, async (lab) => {
   const all = 200;
-  const limits = { exchangesMax: all, perHostMax: all, perCallerMax: all, tlsBegunMax: all };
+  const limits = { exchangesMax: all, perHostMax: all, perCallerMax: all, perCallerHostMax: all, tlsBegunMax: all };
   const door = lab.door({ limits, lookup: () => Promise.resolve([web.public]) }); // 400 queries at once get lost
   const statuses = await Promise.all(Array.from({ length: all }, async () => {
     await using response = await lab.send("/echo", { door });

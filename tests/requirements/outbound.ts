@@ -18,7 +18,10 @@ export const outboundRequirements: readonly Promised[] = [
   ["§13 request-whole", "No header of a caller can make a request be read as another one"],
   ["§13 narrow-reader", "An answer that could be read in two ways is refused, however its bytes are cut"],
   ["§13 body-bounded", "A body is held to its bound before and while it comes, decoded too"],
-  ["§13 exchanges-max", "64 exchanges at once, 4 to a host, 16 of a caller; who must wait holds up nobody who may go"],
+  [
+    "§13 exchanges-max",
+    "64 exchanges at once, 16 to a host, 16 of a caller, 4 of a caller to a host; who must wait holds up nobody who may go",
+  ],
   ["§13 wait-bounded", "A wait for a turn is bounded in time and in number, and counts as part of the exchange"],
   [
     "§13 ends-whole",

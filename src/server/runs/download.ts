@@ -47,7 +47,8 @@ export async function download(part: UrlPart, options: DownloadOptions): Promise
   if (totalMs <= 0) throw new OutboundError("DEADLINE", "wait", { message: "No time is left" });
   await requireRoom(options);
   signal.throwIfAborted();
-  const request = { caller: task.caller, signal, bytesMax, totalMs, headMs, idleMs };
+  const waitMs = totalMs; // nobody tries it again: better late than failed
+  const request = { caller: task.caller, signal, bytesMax, totalMs, waitMs, headMs, idleMs };
   await using response = await outbound.guarded(part.url, request);
   signal.throwIfAborted();
   if (response.status !== 200) throw new UnexpectedStatus(response.status);

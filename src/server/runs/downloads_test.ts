@@ -18,7 +18,7 @@ Deno.test("fetchFiles() fetches through the guarded door, for the caller, within
   deepStrictEqual(await setting.files(), { [file.path]: "one two" });
   strictEqual((await Deno.stat(`${setting.root}/${file.path}`)).mode! & 0o777, 0o600);
   const { signal } = setting.abort;
-  const limits = { bytesMax: 1000, totalMs: 600_000, headMs: 30_000, idleMs: 30_000 };
+  const limits = { bytesMax: 1000, totalMs: 600_000, waitMs: 600_000, headMs: 30_000, idleMs: 30_000 };
   deepStrictEqual(setting.outbound.requests, [{ url, caller: "alice", signal, ...limits }]);
   strictEqual(setting.outbound.open, 0);
   strictEqual(setting.clock.pending, 0);
