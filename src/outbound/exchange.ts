@@ -15,7 +15,10 @@ import { ResponseWire } from "./response_wire.ts";
 /** What one exchange is made of. */
 export interface ExchangeOptions {
   readonly clock: Clock;
-  readonly request: Pick<OutboundRequest, "signal" | "bytesMax" | "totalMs" | "headMs" | "idleMs" | "encoding">;
+  readonly request: Pick<
+    OutboundRequest,
+    "signal" | "bytesMax" | "totalMs" | "headMs" | "idleMs" | "encoding" | "reads"
+  >;
   readonly bytes: RequestBytes;
   /** Waits for a place among the exchanges under way; the signal ends the wait, with its reason. */
   readonly enter: (signal: AbortSignal) => Promise<Disposable>;
@@ -147,8 +150,8 @@ export class Exchange {
     head: ResponseHead,
     { wire, peer }: { readonly wire: ResponseWire; readonly peer: IpAddress },
   ): Promise<OutboundResponse> {
-    const { bytes, request: { bytesMax }, takesRedirects } = this.#options;
-    const framing = framingOf(head, bytes.method);
+    const { bytes, request: { bytesMax, reads }, takesRedirects } = this.#options;
+    const framing = reads === "head" ? { kind: "none" } as const : framingOf(head, bytes.method);
     const isRedirect = head.status >= 300 && head.status < 400 && head.status !== 304;
     if (isRedirect && !takesRedirects) throw redirectRefused(head.status);
     const headers = new Headers();

@@ -1,6 +1,6 @@
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { type FakeExchange, startExchange } from "@tests/fakes/fake_exchange.ts";
-import type { OutboundCode } from "./outbound_error.ts";
+import { type OutboundCode, OutboundError } from "./outbound_error.ts";
 
 const head = (length: number, fields = "") => `HTTP/1.1 200 OK\r\n${fields}Content-Length: ${length}\r\n\r\n`;
 
@@ -246,6 +246,42 @@ Deno.test("Exchange decodes gzip only when it is told to, and no other encoding"
   const plain = startExchange();
   plain.connection.give(head(5, "Content-Encoding: identity\r\n") + "hello");
   strictEqual(await (await plain.response).text(), "hello");
+});
+
+for (
+  const fields of [
+    "Content-Encoding: br\r\nContent-Length: 1",
+    "Content-Encoding: deflate\r\nContent-Length: 1",
+    "Content-Encoding: gzip\r\nContent-Length: 2",
+    "Content-Length: 9999999999999999",
+    "Content-Length: 1, 2",
+    "Transfer-Encoding: chunked\r\nContent-Length: 5",
+    "Transfer-Encoding: gzip",
+  ]
+) {
+  Deno.test(`Exchange that reads a head only takes ${JSON.stringify(fields)}, and is over with it [§13 head-only]`, async () => {
+    const made = startExchange({ reads: "head", bytesMax: 0 });
+    made.connection.give(`HTTP/1.1 200 OK\r\nX-A: b\r\n${fields}\r\n\r\nwhatever`);
+    const response = await made.response;
+    deepStrictEqual([response.status, response.headers.get("x-a")], [200, "b"]);
+    await isOver(made);
+    strictEqual(await response.text(), "");
+    await response[Symbol.asyncDispose]();
+
+    const judged = startExchange();
+    judged.connection.give(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\nwhatever`);
+    await rejects(judged.response, OutboundError);
+  });
+}
+
+Deno.test("Exchange that reads a head only still refuses a bad head and a redirect [§13 head-only]", async () => {
+  const bad = startExchange({ reads: "head" });
+  bad.connection.give("HTTP/1.1 200 OK\r\nno field\r\n\r\n");
+  await rejects(bad.response, { code: "MALFORMED_RESPONSE" });
+  const away = startExchange({ reads: "head" });
+  away.connection.give("HTTP/1.1 302 There\r\nLocation: /\r\n\r\n");
+  await rejects(away.response, { code: "REDIRECT_FORBIDDEN" });
+  await Promise.all([isOver(bad), isOver(away)]);
 });
 
 Deno.test("Exchange leaves nothing of a body in gzip that is disposed of [§13 ends-whole]", async () => {

@@ -22,6 +22,11 @@ export interface OutboundRequest {
   readonly idleMs?: number;
   /** `gunzip`: an answer in gzip is decoded, under the same `bytesMax`. Absent: it is refused, as every other encoding is. */
   readonly encoding?: "gunzip";
+  /**
+   * `head`: the answer has no body here, whatever it says of one. How long it is and how it is packed is not judged, and the
+   * exchange is over with its head. Absent: the body is read.
+   */
+  readonly reads?: "head";
 }
 
 /** The answer of a remote, from the end of its head on. Dispose it, or read the body to its end: else a socket stays open. */

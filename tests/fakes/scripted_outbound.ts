@@ -99,8 +99,10 @@ class Exchange {
       await this.#wait(Promise.resolve(hold), { ms: this.#request.headMs ?? 30_000, code: "HEAD_TIMEOUT" });
       if (fail !== undefined) throw failure(fail);
       const given = new Headers(headers);
-      if (Number(given.get("content-length")) > this.#request.bytesMax) throw failure("BODY_TOO_LARGE");
-      const body = this.#body();
+      const isWhole = this.#request.reads !== "head";
+      if (isWhole && Number(given.get("content-length")) > this.#request.bytesMax) throw failure("BODY_TOO_LARGE");
+      if (!isWhole) this.#owned.dispose();
+      const body = isWhole ? this.#body() : new ReadableStream({ start: (controller) => controller.close() });
       const dispose = () => Promise.resolve(this.#owned.dispose());
       const bytes = async () => new Uint8Array(await new Response(body).arrayBuffer());
       const text = async () => new TextDecoder().decode(await bytes());

@@ -9,6 +9,9 @@ const receivers: readonly { readonly id: string; readonly path: string; readonly
   { id: "nothing-to-say", path: "/204", comesTo: "done" },
   { id: "drips-its-body", path: "/slow-body", comesTo: "done" },
   { id: "packs-a-bomb", path: "/gzip-bomb", comesTo: "done" },
+  { id: "packs-in-brotli", path: "/brotli", comesTo: "done" },
+  { id: "says-too-much", path: "/length-huge", comesTo: "done" },
+  { id: "says-two-lengths", path: "/lengths-differ", comesTo: "done" },
   { id: "fails", path: "/500", comesTo: "500" },
   { id: "has-enough", path: "/429", comesTo: "429" },
   { id: "talks-noise", path: "/noise", comesTo: "MALFORMED_RESPONSE" },
@@ -22,10 +25,10 @@ const slow: typeof receivers = [
 ];
 
 labTest(
-  "webhooks at twelve receivers over TLS, good and bad, are each told for themselves [SM6 others-unharmed, case 31]",
+  "webhooks at fifteen receivers over TLS, good and bad, are each told for themselves [SM6 others-unharmed, case 31]",
   { servers: ["good"] },
   async (lab) => {
-    await using made = new PushFixture({ clock: lab.clock, door: lab.door() });
+    await using made = new PushFixture({ clock: lab.clock, door: lab.door({ limits: { tlsBegunMax: 100 } }) });
     await made.start();
     const all = [...receivers, ...slow];
     const urls = Object.fromEntries(all.map(({ id, path }) => [id, lab.url(path, { host: `${id}.hook.test` })]));

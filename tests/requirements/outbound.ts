@@ -45,6 +45,7 @@ export const outboundRequirements: readonly Promised[] = [
   ["§13 redirect-refused", "No redirect of a stranger is followed"],
   ["§13 tls-verified", "Nothing is sent before the server has shown a certificate for the URL's host that is trusted"],
   ["§13 time-limits", "Each step of an exchange has its limit of time, and all of it together"],
+  ["§13 head-only", "Of an answer whose head is enough no body is judged, and none is waited for"],
   ["§13 encodings", "No encoding is taken but gzip, once, when it was asked for"],
   ["§13 no-proxy", "No variable can lead an exchange to a proxy"],
   ["§13 rights", "The door needs no right but the network, and says when it has none"],

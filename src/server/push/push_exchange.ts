@@ -54,9 +54,8 @@ export async function sendPush(
   const signed = await webhookHeaders({ id, at, body }, keys);
   const headers = { ...ownHeaders(target), ...signed };
   try {
-    // Whatever body it has is not read: how long it is, or how it is packed, makes the answer no worse.
-    const unread = { bytesMax: Infinity, encoding: "gunzip" } as const;
-    const request = { method: "POST", caller, headers, body, signal, totalMs, headMs, ...unread } as const;
+    const headOnly = { reads: "head", bytesMax: 0 } as const;
+    const request = { method: "POST", caller, headers, body, signal, totalMs, headMs, ...headOnly } as const;
     await using answer = await outbound.guarded(target.url, request);
     return { ...judged(answer, clock.now()), bytes: body.length };
   } catch (error) {

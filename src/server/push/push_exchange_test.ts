@@ -50,8 +50,8 @@ for (const [answer, expected] of results) {
 
 Deno.test("sendPush() sends the token and the credentials in their headers [§5.7 headers, case 28, case 29]", async () => {
   const secrets = { token: "t", authentication: { scheme: "Basic", credentials: "Y3JlZA==" } };
-  const { request: { method, headers, caller, totalMs, headMs } } = await send({}, { target: secrets });
-  deepStrictEqual([method, caller, totalMs, headMs], ["POST", "ann", 30_000, 15_000]);
+  const { request: { method, headers, caller, totalMs, headMs, reads } } = await send({}, { target: secrets });
+  deepStrictEqual([method, caller, totalMs, headMs, reads], ["POST", "ann", 30_000, 15_000, "head"]);
   deepStrictEqual(headers, {
     "Content-Type": "application/a2a+json",
     "X-A2A-Notification-Token": "t",
