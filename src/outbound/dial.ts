@@ -94,7 +94,12 @@ async function addressesOf(
   if (target.address !== undefined) return [target.address];
   onPhase("dns");
   const late = () => timeout("DNS_TIMEOUT", "dns");
-  const answers = await withinTime(() => lookup(target.host, { isAbsolute }), { clock, signal, late, ms: limits.dnsMs })
+  const answers = await withinTime(() => lookup(target.host, { isAbsolute, clock }), {
+    clock,
+    signal,
+    late,
+    ms: limits.dnsMs,
+  })
     .catch((error) => {
       throw error instanceof OutboundError ? error : lookupFailed(error);
     });

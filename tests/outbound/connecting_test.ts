@@ -29,7 +29,7 @@ labTest(
   "guarded() does not try the domains that this machine searches [§13 name-lookup]",
   { needs: ["namespace"] },
   async (lab) => {
-    deepStrictEqual(await systemLookup("nowhere.test", { isAbsolute: false }), [web.public]);
+    deepStrictEqual(await systemLookup("nowhere.test", { isAbsolute: false, clock: lab.clock }), [web.public]);
     await failsWith(lab.send("/", { host: "nowhere.test" }), ["DNS_NOT_FOUND", "dns"]);
   },
 );

@@ -13,7 +13,10 @@ export const outboundRequirements: readonly Promised[] = [
   ],
   ["§13 allow-deny", "OutboundAllow opens and OutboundDeny closes what they name, as it is written; the latter wins"],
   ["§13 nat64", "An address of NAT64 is refused unless Nat64 is judge-embedded, and then judged by what is in it"],
-  ["§13 name-lookup", "A name is looked up once, as it is, by the name servers and not by the C library"],
+  [
+    "§13 name-lookup",
+    "A name is looked up once, as it is, by the name servers and not by the C library; one family waits 250 ms for the other",
+  ],
   ["§13 race-order", "IPv6 and IPv4 are tried in turn, the next after a failure or 250 ms, six at most"],
   ["§13 request-whole", "No header of a caller can make a request be read as another one"],
   ["§13 narrow-reader", "An answer that could be read in two ways is refused, however its bytes are cut"],
