@@ -110,8 +110,8 @@ export class Outbound implements AsyncDisposable {
   }
 
   /**
-   * Sends to an agent of the owner, by http or https. `credentials` are headers that go only to `origin`; for a URL of another
-   * origin they are left out. A redirect is an answer and is not followed. `allowPrivate` is for this exchange. Rejects with
+   * Sends to an agent of the owner, by http or https. `credentials` are headers that go only to `origin`, a URL there, and win
+   * over `headers` of the same name; for a URL of another origin they are left out. A redirect is an answer and is not followed. `allowPrivate` is for this exchange. Rejects with
    * `OutboundError` only.
    */
   async agent(
@@ -123,8 +123,8 @@ export class Outbound implements AsyncDisposable {
     },
   ): Promise<OutboundResponse> {
     const target = parseTargetUrl(url, { allowHttp: true });
-    const isTheirs = target.origin === URL.parse(request.origin)?.origin;
-    const headers = isTheirs ? { ...request.headers, ...request.credentials } : request.headers;
+    const isTheirs = target.origin === originOf(request.origin);
+    const headers = isTheirs ? withCredentials(request) : request.headers;
     return await this.#exchange(target, { ...request, headers }, {
       policy: { ...this.#policy, allowPrivate: request.allowPrivate },
       owner: {},
@@ -197,3 +197,21 @@ export class Outbound implements AsyncDisposable {
 }
 
 const closedMessage = "the host ends";
+
+/** As strictly as a URL to send to is read: what a parser of the web would repair has no origin. */
+function originOf(url: string): string | undefined {
+  try {
+    return parseTargetUrl(url, { allowHttp: true }).origin;
+  } catch (error) {
+    if (error instanceof OutboundError) return undefined;
+    throw error;
+  }
+}
+
+function withCredentials(
+  { headers = {}, credentials = {} }: Pick<OutboundRequest, "headers"> & { readonly credentials?: typeof headers },
+): Readonly<Record<string, string>> {
+  const names = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
+  const others = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()));
+  return { ...credentials, ...Object.fromEntries(others) };
+}

@@ -212,6 +212,11 @@ Deno.test("agent() sends credentials to their origin and to no other [§13 crede
     { origin: `http://other.test:${server.port}`, isSent: false },
     { origin: `http://agent.test.:${server.port}`, isSent: false },
     { origin: `http://agent.test:${server.port}@evil.test`, isSent: false },
+    { origin: `blob:${here}/0b7c927e`, isSent: false },
+    { origin: `http://user:word@agent.test:${server.port}`, isSent: false },
+    { origin: `http:\\\\agent.test:${server.port}`, isSent: false },
+    { origin: ` ${here}`, isSent: false },
+    { origin: `${here}\n`, isSent: false },
     { origin: "", isSent: false },
     { origin: "null", isSent: false },
   ];
@@ -228,6 +233,20 @@ Deno.test("agent() sends credentials to their origin and to no other [§13 crede
     match(text, /^GET \/a2a HTTP\/1\.1\r\n/);
     deepStrictEqual([text.includes("x-a: b\r\n"), text.includes("x-key: s3cret\r\n")], [true, isSent], origin);
   }
+});
+
+Deno.test("agent() lets credentials win over headers of their name, however it is written [§13 credentials-home]", async () => {
+  await using server = startPlainServer(okAnswer);
+  const { door } = makeDoor();
+  const url = `http://agent.test:${server.port}/`;
+  const headers = { AUTHORIZATION: "Bearer of-the-request", "x-a": "b" };
+  const credentials = { Authorization: "Bearer s3cret" };
+  const fieldsOf = async (origin: string) => {
+    await (await door.agent(url, { ...bounds, origin, allowPrivate: true, headers, credentials })).bytes();
+    return server.requests.at(-1)!.split("\r\n").filter((line) => /^(?:authorization|x-a):/i.test(line));
+  };
+  deepStrictEqual(await fieldsOf(url), ["Authorization: Bearer s3cret", "x-a: b"]);
+  deepStrictEqual(await fieldsOf("http://other.test"), ["AUTHORIZATION: Bearer of-the-request", "x-a: b"]);
 });
 
 Deno.test("agent() takes a redirect for an answer, and follows it not", async () => {
@@ -255,6 +274,33 @@ Deno.test("agent() lets the network of the machine complete a short name, guarde
   await rejects(names.door.agent("http://desk.home/", own), { code: "DNS_NOT_FOUND" });
   await rejects(names.door.guarded("https://desk/", ofAnn), { code: "DNS_NOT_FOUND" });
   deepStrictEqual(names.asked, [["desk", false], ["desk.home", true], ["desk", true]]);
+});
+
+Deno.test("disposing waits until what is at work with a socket is over, and refuses what comes later [§13 ends-whole]", async () => {
+  const connecting = Promise.withResolvers<Deno.TcpConn>();
+  const { connect } = Deno;
+  const isConnecting = Promise.withResolvers<void>();
+  Object.assign(Deno, {
+    connect() {
+      isConnecting.resolve();
+      return connecting.promise; // deaf to its signal: the runtime takes its time
+    },
+  });
+  try {
+    const { door, clock } = makeDoor({ allowPrivate: true });
+    const failing = rejects(door.guarded("http://hook.test/", ofAnn), { code: "CLOSED", phase: "connect" });
+    await isConnecting.promise;
+    let [isDisposed, isClosed] = [false, false];
+    const disposing = door[Symbol.asyncDispose]().then(() => isDisposed = true);
+    await clock.settle();
+    strictEqual(isDisposed, false);
+    connecting.resolve({ close: () => void (isClosed = true) } as Deno.TcpConn);
+    await Promise.all([disposing, failing]);
+    deepStrictEqual([isClosed, clock.pending], [true, 0]);
+    await rejects(door.guarded("http://hook.test/", ofAnn), { code: "CLOSED", phase: "wait" });
+  } finally {
+    Object.assign(Deno, { connect });
+  }
 });
 
 Deno.test("problemWith() sees what is wrong with a URL, an address in it included, and logs nothing [§13 url-form]", () => {
