@@ -295,6 +295,50 @@ Deno.test("Exchange leaves nothing of a body in gzip that is disposed of [§13 e
   await isOver(made);
 });
 
+/** Decoders that are made tell how often they were let go of, until it is disposed of. */
+function takeDecoders() {
+  const { DecompressionStream } = globalThis;
+  const seen = { made: 0, released: 0 };
+  class SeenDecoder extends DecompressionStream {
+    constructor(format: CompressionFormat) {
+      super(format);
+      seen.made++;
+      const reader = this.readable.getReader();
+      const { cancel } = reader;
+      reader.cancel = (reason) => {
+        seen.released++;
+        return cancel.call(reader, reason);
+      };
+      Object.assign(this.readable, { getReader: () => reader });
+    }
+  }
+  Object.assign(globalThis, { DecompressionStream: SeenDecoder });
+  return { seen, [Symbol.dispose]: () => void Object.assign(globalThis, { DecompressionStream }) };
+}
+
+Deno.test("Exchange lets go of a decoder that waits for its reader, however it ends [§13 ends-whole]", async () => {
+  using decoders = takeDecoders();
+  const zeros = new Blob([new Uint8Array(20_000_000)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(zeros).arrayBuffer());
+  const waysOut: ((made: FakeExchange) => unknown)[] = [
+    async ({ response }) => await (await response)[Symbol.asyncDispose](),
+    ({ stop }) => stop.abort(),
+    ({ clock }) => clock.advance(60_000),
+  ];
+  for (const end of waysOut) {
+    const made = startExchange({ encoding: "gunzip", bytesMax: 30_000_000, totalMs: 50_000 });
+    made.connection.give(head(bytes.length, "Content-Encoding: gzip\r\n"));
+    made.connection.give(bytes);
+    const reader = (await made.response).body.getReader();
+    await reader.read(); // the rest is decoded when it is read: what is fed meanwhile waits
+    await made.clock.settle();
+    await end(made);
+    await isOver(made);
+    await rejects(reader.read(), OutboundError);
+  }
+  deepStrictEqual(decoders.seen, { made: 3, released: 3 });
+});
+
 Deno.test("Exchange refuses a body over its bound before it comes, and while it comes [§13 body-bounded]", async () => {
   const said = startExchange({ bytesMax: 5 });
   said.connection.give(head(6));
