@@ -1,3 +1,4 @@
+import { callsAtHome, foreignHome } from "./homes.ts";
 import { findFunctions } from "./source_functions.ts";
 import { closingBracket, lineAt, scanSource, type SourceText } from "./source_text.ts";
 
@@ -49,74 +50,6 @@ export const mayImport: Readonly<Record<string, readonly string[] | "everything"
   "host": "everything but cli",
   "host_worker.ts": ["host"],
   "cli": "everything",
-};
-
-/** Calls that live in one place only. `home` holds paths in `src`: a folder ends in a slash. Tests are exempt. */
-export const callsAtHome: readonly {
-  readonly call: RegExp;
-  readonly home: readonly string[];
-  readonly cure: string;
-}[] = [
-  { call: /(?<![\w$#])fetch\b(?:\s*\()?/g, home: ["outbound/"], cure: "send through outbound/" },
-  {
-    call:
-      /\bDeno\s*\??\.\s*(?:connect|connectTls|connectQuic|startTls|resolveDns|createHttpClient|listenDatagram|QuicEndpoint)\b/g,
-    home: ["outbound/"],
-    cure: "send through outbound/",
-  },
-  {
-    call: /(?<![\w$#])(?:WebSocket|WebSocketStream|EventSource|WebTransport|XMLHttpRequest)\b/g,
-    home: ["outbound/"],
-    cure: "send through outbound/",
-  },
-  // Under another name, none of the rows could see what is called.
-  { call: /(?<![\w$#.])Deno\b(?!\s*\??\.\s*[\w$])/g, home: [], cure: "write Deno.name where it is used" },
-  {
-    call: /(?<![\w$#.])(?:globalThis|window|self)\b(?!\s*\??\.\s*[\w$])/g,
-    home: ["host/host_thread.ts"],
-    cure: "write the name where it is used",
-  },
-  { call: /\bDeno\.env\b|\bprocess\.env\b/g, home: ["config.ts"], cure: "make it a setting in config.ts" },
-  {
-    call: /(?<![\w$.])console\./g,
-    home: ["cli/output.ts", "log.ts"],
-    cure: "log through getLogger, or print through cli/output.ts",
-  },
-  {
-    call:
-      /\b(?:Date\.now|performance\.now|AbortSignal\.timeout|setTimeout|setInterval|setImmediate)\b|\bnew Date(?:\(\s*\)|\b(?!\s*\())|(?<!new )(?<![\w$.])Date\(/g,
-    home: ["time/"],
-    cure: "take a Clock",
-  },
-  {
-    call: /\bMath\.random\b|\bcrypto\.(?:randomUUID|getRandomValues)\b/g,
-    home: ["random.ts"],
-    cure: "take a Random",
-  },
-  {
-    call:
-      /\bDeno\.(?:open|create|readFile|readTextFile|writeFile|writeTextFile|rename|remove|mkdir|readDir|stat|lstat|realPath|copyFile|truncate|symlink|link|readLink|makeTempDir|makeTempFile|chmod|chown|utime|umask|watchFs|FsFile)(?:Sync)?\b/g,
-    home: ["workspace/disk.ts"],
-    cure: "take a Disk",
-  },
-  { call: /\bDeno\.exit\b|\bself\.close\b|\bprocess\.exit\b/g, home: ["cli/cli.ts"], cure: "return an exit code" },
-  { call: /\bDeno\.(?:Command|spawn)\b/g, home: ["cli/"], cure: "ask the main thread for a program" },
-];
-
-/** The same for modules of Node that do what those calls do. */
-export const modulesAtHome: Readonly<Record<string, { readonly home: readonly string[]; readonly cure: string }>> = {
-  "node:fs": { home: ["workspace/disk.ts"], cure: "take a Disk" },
-  "node:fs/promises": { home: ["workspace/disk.ts"], cure: "take a Disk" },
-  "node:child_process": { home: ["cli/"], cure: "ask the main thread for a program" },
-  "node:timers": { home: ["time/"], cure: "take a Clock" },
-  "node:timers/promises": { home: ["time/"], cure: "take a Clock" },
-  ...Object.fromEntries(
-    ["http", "https", "http2", "net", "tls", "dns", "dns/promises", "dgram", "quic"].map((name) =>
-      [`node:${name}`, { home: ["outbound/"], cure: "send through outbound/" }] as const
-    ),
-  ),
-  "node:module": { home: [], cure: "import the module by its name" },
-  "node:process": { home: ["host/empty_environment.ts"], cure: "use the seam that owns it: config.ts, cli/output.ts" },
 };
 
 const linesMax = 400;
@@ -288,10 +221,14 @@ function* checkCalls(file: File): Generator<string> {
       yield at(file, match.index, `${match[0].replace(/\s*\($/, "")} ${awayFrom(home)}; ${cure}`);
     }
   }
-  for (const { specifier, offset } of file.imports) {
-    const row = modulesAtHome[specifier];
+  for (const { specifier, target, offset } of file.imports) {
+    if (target !== undefined || /^(?:npm|jsr|https?):/.test(specifier)) continue;
+    const row = foreignHome(specifier);
     if (row === undefined || isHome(row.home)) continue;
     yield at(file, offset, `imports "${specifier}" ${awayFrom(row.home)}; ${row.cure}`);
+  }
+  for (const { index } of file.code.matchAll(/(?<![\w$#.])import\s*\((?!\s*(?:"[^"]*"|'[^']*')\s*[,)])/g)) {
+    yield at(file, index, "imports what is no literal, which has no home; nobody sees what it is; write its name");
   }
 }
 

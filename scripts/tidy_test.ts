@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
-import { readTree } from "./source_tree.ts";
 import { checkTree } from "./tidy.ts";
 
 const doc = "/** Says. */\n";
@@ -11,42 +10,6 @@ function check(files: Readonly<Record<string, string>>): readonly string[] {
 function longFunction(lines: number, head = "function f() {"): string {
   return `${head}\n${"  go();\n".repeat(lines - 2)}}\n`;
 }
-
-/** Every way to a socket that is not the door's: path, line, what is found. */
-const sockets: readonly (readonly [path: string, text: string, finds: RegExp])[] = [
-  ["src/time/a.ts", "await fetch(url);", /fetch away from its home outbound\//],
-  ["src/time/a.ts", "await globalThis.fetch(url);", /fetch away/],
-  ["src/time/a.ts", "self.fetch(url);", /fetch away/],
-  ["src/time/a.ts", "globalThis?.fetch(url);", /fetch away/],
-  ["src/time/a.ts", "const f = fetch;", /fetch away/],
-  ["src/time/a.ts", "send(fetch, url);", /fetch away/],
-  ["src/time/a.ts", "const o = { fetch };", /fetch away/],
-  ["src/time/a.ts", "const f = isMine ? fetch : mine;", /fetch away/],
-  ["src/time/a.ts", "const f = isMine ? fetch(url) : mine;", /fetch away/],
-  ["src/time/a.ts", 'globalThis["fetch"](url);', /globalThis away/],
-  ["src/time/a.ts", "const g = globalThis;", /globalThis away/],
-  ["src/time/a.ts", "const s = self as unknown as Scope;", /self away from its home host\/host_thread\.ts/],
-  ["src/workspace/a.ts", "await Deno.connect({ port: 1 });", /Deno\.connect away/],
-  ["src/workspace/a.ts", "await Deno.connectTls({ port: 1 });", /Deno\.connectTls away/],
-  ["src/workspace/a.ts", "await Deno.startTls(c);", /Deno\.startTls away/],
-  ["src/workspace/a.ts", 'await Deno.resolveDns(a, "A");', /Deno\.resolveDns away/],
-  ["src/workspace/a.ts", "Deno.createHttpClient({});", /Deno\.createHttpClient away/],
-  ["src/workspace/a.ts", "Deno.listenDatagram({});", /Deno\.listenDatagram away/],
-  ["src/workspace/a.ts", "const { connect } = Deno;", /Deno which has no home; write Deno\.name/],
-  ["src/workspace/a.ts", 'Deno["connect"]({ port: 1 });', /Deno which has no home/],
-  ["src/workspace/a.ts", "new WebSocket(url);", /WebSocket away from its home outbound\//],
-  ["src/workspace/a.ts", "const S = WebSocketStream;", /WebSocketStream away/],
-  ["src/workspace/a.ts", "new EventSource(url);", /EventSource away/],
-  ["src/workspace/a.ts", 'import net from "node:net";', /"node:net" away from its home outbound\//],
-  ["src/workspace/a.ts", 'import tls from "node:tls";', /"node:tls" away/],
-  ["src/workspace/a.ts", 'import http from "node:http";', /"node:http" away/],
-  ["src/workspace/a.ts", 'import https from "node:https";', /"node:https" away/],
-  ["src/workspace/a.ts", 'import http2 from "node:http2";', /"node:http2" away/],
-  ["src/workspace/a.ts", 'const dns = await import("node:dns");', /"node:dns" away/],
-  ["src/workspace/a.ts", 'import dns from "node:dns/promises";', /"node:dns\/promises" away/],
-  ["src/workspace/a.ts", 'import udp from "node:dgram";', /"node:dgram" away/],
-  ["src/workspace/a.ts", 'import { createRequire } from "node:module";', /"node:module" which has no home/],
-];
 
 interface Row {
   readonly name: string;
@@ -276,11 +239,6 @@ const rows: readonly Row[] = [
     files: { [path as string]: `${text}\n` },
     finds: [finds as RegExp],
   })),
-  ...sockets.map(([path, text, finds]) => ({
-    name: `a way to a socket outside the door: ${text}`,
-    files: { [path]: `${text}\n` },
-    finds: [finds],
-  })),
   {
     name: "calls at home",
     files: {
@@ -365,19 +323,6 @@ for (const { name, files, finds } of rows) {
     for (const [index, expected] of finds.entries()) match(found[index]!, expected);
   });
 }
-
-Deno.test("checkTree() knows every way to a socket, of which the door has all [§13 one-door]", () => {
-  for (const [path, text, finds] of sockets) {
-    const found = check({ [path]: `${text}\n` });
-    match(found.join("\n"), finds);
-    if (finds.source.includes("home outbound")) deepStrictEqual(check({ "src/outbound/a.ts": `${text}\n` }), []);
-  }
-});
-
-Deno.test("checkTree() finds no way to a socket in the program but the door's [§13 one-door]", async () => {
-  const found = checkTree(await readTree(["src"], /\.ts$/));
-  deepStrictEqual(found.filter((violation) => /through outbound|has no home/.test(violation)), []);
-});
 
 Deno.test("checkTree() says what, why and cure in every violation", () => {
   const found = rows.flatMap(({ files }) => check(files));
