@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import { alice, briefly, submission } from "@tests/fakes/run_service_fixture.ts";
 import { makeTempFolder } from "@tests/fakes/temp_folder.ts";
 import { startHost, transcriptOf, tryHost } from "@tests/fakes/test_host.ts";
@@ -16,7 +17,7 @@ Deno.test("openHost() works a message through engine, transcript and task, with 
   strictEqual(await made.says(id), `there you are\n[file inbox/alice/${id}/in.txt, 1 bytes, text/plain]`);
   const lines = await transcriptOf(made, "c");
   deepStrictEqual(lines.map((line) => line.split(" ", 2).join(" ")), ["turn file:", "end answered"]);
-  strictEqual(await Deno.readTextFile(`${made.workspace}/work/alice/report.txt`), "all is well");
+  strictEqual(await Deno.readTextFile(join(made.workspace, "work/alice/report.txt")), "all is well");
 });
 
 Deno.test("openHost() refuses a second host of a workspace, naming the pid of the first [§4 host.lock, SM7 start-lock]", async () => {

@@ -23,7 +23,13 @@ export async function pushesBench({ folder, rounds, share }: BenchSetting): Prom
   const url = `${receiver.origins[0]}/hook`;
   const unbound = {
     ...{ exchangesMax: Infinity, perHostMax: Infinity, perCallerMax: Infinity, perCallerHostMax: Infinity },
-    ...{ leftMax: Infinity, leftPerHostMax: Infinity, leftPerCallerMax: Infinity, tlsBegunMax: Infinity },
+    ...{
+      leftMax: Infinity,
+      leftPerHostMax: Infinity,
+      leftPerCallerMax: Infinity,
+      leftPerCallerHostMax: Infinity,
+      tlsBegunMax: Infinity,
+    },
   };
   await using outbound = await openBenchOutbound(unbound);
   const caCerts = [await receiversAuthority()];

@@ -1,5 +1,6 @@
-import { type Engine, type EngineEvent, type EngineSession, EngineUnavailable, type Prompt } from "./engine.ts";
+import { type Engine, type EngineEvent, EngineUnavailable, type Prompt } from "./engine.ts";
 import type { Program, SessionPrograms } from "./programs.ts";
+import { createTurnEngine } from "./turn_sessions.ts";
 
 /** What the exec engine needs. */
 export interface ExecEngineOptions {
@@ -19,64 +20,31 @@ const errorCharsMax = 4_000;
  * Another exit code than 0 is a failure; what it said on its standard error goes to the log alone, without what looks like a secret.
  */
 export function createExecEngine({ command }: ExecEngineOptions): Engine {
-  return {
-    kind: "exec",
-    open({ programs }) {
-      if (programs === undefined) {
-        return Promise.reject(new EngineUnavailable("This agent cannot work now: there is no box for its programs"));
-      }
-      return Promise.resolve(new ExecSession(command, programs));
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(), // whoever lends programs ends them
-  };
+  return createTurnEngine("exec", ({ programs }) => {
+    if (programs === undefined) {
+      throw new EngineUnavailable("This agent cannot work now: there is no box for its programs");
+    }
+    return (prompt, { signal, killed }) =>
+      playTurn({ command, programs, prompt, over: AbortSignal.any([signal, killed]) });
+  });
 }
 
-class ExecSession implements EngineSession {
-  readonly #command: readonly string[];
-  readonly #programs: SessionPrograms;
-  readonly #killed = new AbortController();
-  #inTurn = false;
+interface ExecTurn {
+  readonly command: readonly string[];
+  readonly programs: SessionPrograms;
+  readonly prompt: Prompt;
+  readonly over: AbortSignal;
+}
 
-  constructor(command: readonly string[], programs: SessionPrograms) {
-    this.#command = command;
-    this.#programs = programs;
-  }
-
-  turn(prompt: Prompt, signal: AbortSignal): AsyncIterable<EngineEvent> {
-    if (this.#inTurn) throw new RangeError("Cannot run a turn: another one runs in this session");
-    if (this.#killed.signal.aborted) throw new Error("Cannot run a turn: the session is closed");
-    this.#inTurn = true;
-    return this.#turn(prompt, signal);
-  }
-
-  kill(): void {
-    this.#killed.abort();
-  }
-
-  close(): Promise<void> {
-    if (this.#inTurn) return Promise.reject(new Error("Cannot close the session: a turn runs"));
-    this.#killed.abort();
-    return Promise.resolve();
-  }
-
-  async *#turn(prompt: Prompt, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    const over = AbortSignal.any([signal, this.#killed.signal]);
-    try {
-      const started = await this.#programs.start(
-        { kind: "engine", command: this.#command, timeoutMs: Infinity, keepsFolder: true },
-        over,
-      );
-      if (over.aborted) {
-        yield { kind: "end", outcome: { kind: "aborted" } };
-      } else if (started.kind === "refused") {
-        yield { kind: "end", outcome: { kind: "failed", message: started.why } };
-      } else {
-        await using program = started;
-        yield* runTurn(program, { prompt, over });
-      }
-    } finally {
-      this.#inTurn = false;
-    }
+async function* playTurn({ command, programs, prompt, over }: ExecTurn): AsyncGenerator<EngineEvent, void, void> {
+  const started = await programs.start({ kind: "engine", command, timeoutMs: Infinity, keepsFolder: true }, over);
+  if (over.aborted) {
+    yield { kind: "end", outcome: { kind: "aborted" } };
+  } else if (started.kind === "refused") {
+    yield { kind: "end", outcome: { kind: "failed", message: started.why } };
+  } else {
+    await using program = started;
+    yield* runTurn(program, { prompt, over });
   }
 }
 

@@ -2,16 +2,12 @@ import { deepStrictEqual, rejects, strictEqual, throws } from "node:assert/stric
 import { countListeners } from "@tests/fakes/count_listeners.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import { type ExchangeCounts, ExchangeLimits, type ExchangeOwner } from "./exchange_limits.ts";
-
-const counts: ExchangeCounts = {
-  ...{ exchangesMax: 64, perHostMax: 16, perCallerMax: 16, perCallerHostMax: 4 },
-  ...{ waitingMax: 1_000, waitingPerCallerMax: 100 },
-};
+import { outboundLimits } from "./outbound.ts";
 
 /** Limits at work: `enter` tells in `order` who got a place. */
 function makeLimits(options: Partial<ExchangeCounts> = {}) {
   const clock = createTestClock();
-  const limits = new ExchangeLimits({ ...counts, ...options }, clock);
+  const limits = new ExchangeLimits({ ...outboundLimits, ...options }, clock);
   const order: string[] = [];
   const never = new AbortController().signal;
   async function enter(name: string, owner: ExchangeOwner = {}, signal = never): Promise<Disposable> {
@@ -22,10 +18,10 @@ function makeLimits(options: Partial<ExchangeCounts> = {}) {
   return { clock, limits, order, enter };
 }
 
-Deno.test("ExchangeLimits lets 16 go to a host, 16 of a caller, 4 of a caller to a host, 64 in all [§13 exchanges-max]", async () => {
+Deno.test("ExchangeLimits lets 4 go to a host, 16 of a caller, 3 of a caller to a host, 64 in all [§13 exchanges-max]", async () => {
   const rows = [
-    { owners: 17, owner: (n: number) => ({ host: "a", caller: `c${n}` }), go: 16 },
-    { owners: 5, owner: () => ({ host: "a", caller: "ann" }), go: 4 },
+    { owners: 5, owner: (n: number) => ({ host: "a", caller: `c${n}` }), go: 4 },
+    { owners: 4, owner: () => ({ host: "a", caller: "ann" }), go: 3 },
     { owners: 17, owner: (n: number) => ({ host: `h${n}`, caller: "ann" }), go: 16 },
     { owners: 65, owner: (n: number) => ({ host: `h${n}`, caller: `c${n}` }), go: 64 },
     { owners: 65, owner: () => ({}), go: 64 },
@@ -138,7 +134,7 @@ Deno.test("ExchangeLimits lets a caller fill no host for another, nor the line [
   const { order, enter, clock } = makeLimits();
   for (let n = 0; n < 200; n++) enter("mallory", { host: "shared", caller: "mallory" }).catch(() => {});
   await clock.settle();
-  deepStrictEqual(order, Array(4).fill("mallory"));
+  deepStrictEqual(order, Array(3).fill("mallory"));
   await enter("ann", { host: "shared", caller: "ann" });
 });
 

@@ -14,6 +14,8 @@ export interface LeftSocketCounts {
   readonly leftMax: number;
   readonly leftPerHostMax: number;
   readonly leftPerCallerMax: number;
+  /** Fewer than a host may have: one caller alone closes no host to others. */
+  readonly leftPerCallerHostMax: number;
 }
 
 /** What may leave a socket, from the beginning of TLS until its request is written. */
@@ -111,11 +113,14 @@ export class LeftSockets {
 
   /** By whom it is counted, in the words of the log. */
   #bounds({ host, caller }: ExchangeOwner): readonly (readonly [name: string, max: number])[] {
-    const { leftMax, leftPerHostMax, leftPerCallerMax } = this.#counts;
+    const { leftMax, leftPerHostMax, leftPerCallerMax, leftPerCallerHostMax } = this.#counts;
     return [
       ["to anybody", leftMax],
       ...host === undefined ? [] : [[`to the host ${host}`, leftPerHostMax] as const],
       ...caller === undefined ? [] : [[`for the caller ${caller}`, leftPerCallerMax] as const],
+      ...host === undefined || caller === undefined
+        ? []
+        : [[`for the caller ${caller} to the host ${host}`, leftPerCallerHostMax] as const],
     ];
   }
 }

@@ -3,15 +3,15 @@ import { takeLog } from "@tests/fakes/log_lines.ts";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import type { ExchangeOwner } from "./exchange_limits.ts";
 import { type LeftSocketCounts, LeftSockets } from "./left_sockets.ts";
+import { outboundLimits } from "./outbound.ts";
 
 const hourMs = 3_600_000;
-const counts = { leftMax: 128, leftPerHostMax: 4, leftPerCallerMax: 8 };
 const quarantined = { code: "QUARANTINED", phase: "wait", isRetryable: true, isRefusal: false };
 const patient = { signal: new AbortController().signal, waitMs: 10_000 };
 
 function makeLeft(options: Partial<LeftSocketCounts> = {}) {
   const clock = createTestClock();
-  const left = new LeftSockets({ ...counts, ...options }, clock);
+  const left = new LeftSockets({ ...outboundLimits, ...options }, clock);
   /** Leaves sockets, one after the other. */
   async function leave(times: number, owner: (time: number) => ExchangeOwner, fault: "host" | "caller" = "host") {
     for (let time = 0; time < times; time++) (await left.begin(owner(time), patient)).end(fault);
@@ -22,13 +22,19 @@ function makeLeft(options: Partial<LeftSocketCounts> = {}) {
 /** The level of a line, and what it says. */
 const said = (line: string) => line.replace(/^\S+ (\w+) +\S+ /, "$1 ");
 
-Deno.test("LeftSockets lets a caller leave 8 in an hour, a host 4, all 128, and says so once [§13 left-bounded]", async () => {
+Deno.test("LeftSockets lets a caller leave 8 in an hour, 3 of them at a host, a host 4, all 128, and says so once [§13 left-bounded]", async () => {
   const rows = [
     {
       max: 8,
       owner: (n: number) => ({ host: `h${n}`, caller: "ann" }),
       others: { host: "h0", caller: "bob" },
       whom: "for the caller ann",
+    },
+    {
+      max: 3,
+      owner: () => ({ host: "h", caller: "ann" }),
+      others: { host: "h", caller: "bob" },
+      whom: "for the caller ann to the host h",
     },
     {
       max: 4,

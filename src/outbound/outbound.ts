@@ -41,17 +41,19 @@ export interface OutboundOptions {
   readonly onAttempt?: (address: string) => void;
 }
 
-const defaultLimits: OutboundLimits = {
+/** The bounds of the door that a host opens. */
+export const outboundLimits: OutboundLimits = {
   exchangesMax: 64,
-  perHostMax: 16,
+  perHostMax: 4,
   perCallerMax: 16,
-  perCallerHostMax: 4,
+  perCallerHostMax: 3,
   waitMs: 10_000,
   waitingMax: 1_000,
   waitingPerCallerMax: 100,
   leftMax: 128,
   leftPerHostMax: 4,
   leftPerCallerMax: 8,
+  leftPerCallerHostMax: 3,
   dnsMs: 5_000,
   connectMs: 10_000,
   attemptMs: 5_000,
@@ -89,7 +91,7 @@ export class Outbound implements AsyncDisposable {
     const { allowPrivate = false, allow = [], deny = [], nat64 = "refuse" } = options;
     this.#options = options;
     this.#policy = { allowPrivate, allow, deny, nat64 };
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = { ...outboundLimits, ...options.limits };
     this.#places = new ExchangeLimits(this.#limits, options.clock);
     this.#left = new LeftSockets(this.#limits, options.clock);
     this.#pace = new TlsPace({ clock: options.clock, max: this.#limits.tlsBegunMax });
@@ -111,8 +113,8 @@ export class Outbound implements AsyncDisposable {
 
   /**
    * Sends to an agent of the owner, by http or https. `credentials` are headers that go only to `origin`, a URL there, and win
-   * over `headers` of the same name; for a URL of another origin they are left out. A redirect is an answer and is not followed. `allowPrivate` is for this exchange. Rejects with
-   * `OutboundError` only.
+   * over `headers` of the same name; for a URL of another origin they are left out. A redirect is an answer and is not
+   * followed. `allowPrivate` is for this exchange. Rejects with `OutboundError` only.
    */
   async agent(
     url: string,

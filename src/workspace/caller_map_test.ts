@@ -114,7 +114,7 @@ for (const [path, read, write = "hidden"] of rows) {
 }
 
 Deno.test("callerMap() names what a box needs: where to write, whose state, what to make mount points [§6 control-paths]", () => {
-  deepStrictEqual(reader.writable, ["/workspace/work/alice"]);
+  deepStrictEqual(reader.writable, [paths.workOf(parts.caller)]);
   strictEqual(writer.inbox, "/workspace/inbox/alice");
   deepStrictEqual(writer.writable, [...reader.writable, "/workspace"]);
   deepStrictEqual(reader.states, ["/workspace/.volcanic", "/other/.volcanic"]);

@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import manifest from "@manifest" with { type: "json" };
 import { isSkipped as ignore, makeMachine } from "@tests/binary/executable.ts";
 
@@ -83,7 +84,7 @@ Deno.test({
     ok(answered.out.endsWith("blue\n· completed\n"), answered.out);
     const sent = await machine.run(["try", ...workspace], { input: "file: report.txt all is well\nHere it is." });
     ok(sent.out.includes("· file report.txt, 11 bytes, text/plain\nHere it is.\n"), sent.out);
-    strictEqual(await Deno.readTextFile(`${machine.workspace}/work/try/report.txt`), "all is well");
+    strictEqual(await Deno.readTextFile(join(machine.workspace, "work/try/report.txt")), "all is well");
 
     const listed = JSON.parse((await machine.run(["tasks", "list", "--json", ...workspace])).out);
     deepStrictEqual(listed.tasks.map(({ state }: { state: string }) => state), ["completed", "completed"]);

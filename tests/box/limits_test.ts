@@ -59,7 +59,7 @@ Deno.test(
       "python3 -c 'x = bytearray(1 << 30); print(len(x))' || perl -e '$x = \"a\" x (1 << 30); print 1'",
     );
     strictEqual(big.out, "");
-    match((await box.bash("node -e 'console.log(42)' || echo 42")).out, /^42$/m);
+    match((await box.bash("if command -v node; then node -e 'console.log(42)'; else echo 42; fi")).out, /^42$/m);
   },
 );
 
@@ -73,7 +73,6 @@ Deno.test("a program cannot write a file over its caller's disk, nor many [§7 d
     caller: "small",
   });
   strictEqual(many.because, "disk");
-  await systemClock.sleep(1_600);
   await rejects(box.bash("true", { caller: "small" }), /disk room of this caller is used up/);
   strictEqual((await box.bash("echo fine")).out, "fine\n");
 });
@@ -157,7 +156,7 @@ Deno.test(
     const long = box.bash("sleep 1; echo x > CLAUDE.md && echo changed", { caller: "partner" });
     await box.bash("true", { caller: "partner" });
     strictEqual((await long).out, "");
-    await systemClock.sleep(100);
+    await box.starter[Symbol.asyncDispose]();
     deepStrictEqual([...Deno.readDirSync(box.root)].map(({ name }) => name).sort(), before);
   },
 );

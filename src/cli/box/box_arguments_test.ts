@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import type { CallerName } from "@/protocol/ids.ts";
 import { callerMap } from "@/workspace/caller_map.ts";
 import { workspacePaths } from "@/workspace/workspace_paths.ts";
@@ -50,7 +51,7 @@ Deno.test("boxCommand() mounts the workspace, then control paths, then what is h
     "--ro-bind /f/empty /workspace/CLAUDE.md",
     "--ro-bind /f/empty /workspace/.git/config",
     "--tmpfs /workspace/work",
-    "--bind /ws/work/bob /workspace/work/bob",
+    `--bind ${join("/ws", "work/bob")} ${join("/workspace", "work/bob")}`,
     "--remount-ro /workspace/work",
     "--tmpfs /workspace/inbox",
     "--ro-bind /ws/inbox/bob /workspace/inbox/bob",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "@/time/clock.ts";
 import type { Disk } from "@/workspace/disk.ts";
-import { isMissing, isPathTrouble } from "@/workspace/disk.ts";
+import { isMissing } from "@/workspace/disk.ts";
 
 /** How long a measure counts, and the most entries that are looked at: a caller with more is taken for one whose disk is full. */
 const measureMs = 1_500;
@@ -19,8 +19,9 @@ export class DiskUse {
   }
 
   /**
-   * The bytes below folders, links not followed; `Infinity` when there is too much to look at. A file counts as long as it says it
-   * is, and each as one block at least, so that many small ones are not free. Never rejects.
+   * The bytes below folders, links not followed; `Infinity` when there is too much to look at, or what cannot be looked at: a
+   * program may lock its folders, and must gain nothing by it. A file counts as long as it says it is, and each as one block at
+   * least, so that many small ones are not free. What goes meanwhile is not counted. Never rejects.
    */
   bytesIn(folders: readonly string[]): Promise<number> {
     const key = folders.join("\n");
@@ -28,7 +29,7 @@ export class DiskUse {
     for (const [old, { at }] of this.#measures) if (now - at >= measureMs) this.#measures.delete(old);
     const known = this.#measures.get(key);
     if (known !== undefined) return known.bytes;
-    const bytes = this.#measure(folders);
+    const bytes = this.#measure(folders).catch(() => Infinity);
     this.#measures.set(key, { at: now, bytes });
     return bytes;
   }
@@ -37,25 +38,19 @@ export class DiskUse {
     const open = [...folders];
     let [bytes, entries] = [0, 0];
     for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-      const names = await this.#disk.list(folder).catch(() => []); // what is gone or locked is counted another time
+      const names = await this.#disk.list(folder).catch((error) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
       entries += names.length;
       if (entries > entriesMax) return Infinity;
       for (const { name, kind } of names) {
         const path = join(folder, name);
         if (kind === "folder") open.push(path);
-        bytes += Math.max(blockBytes, this.#bytesOf(path));
+        bytes += Math.max(blockBytes, this.#disk.linkStampSync(path)?.bytes ?? 0);
       }
     }
     return bytes;
-  }
-
-  #bytesOf(path: string): number {
-    try {
-      return this.#disk.linkStampSync(path)?.bytes ?? 0;
-    } catch (error) {
-      if (isMissing(error) || isPathTrouble(error)) return 0;
-      throw error;
-    }
   }
 }
 

@@ -1,10 +1,13 @@
-import { type Disk, isMissing, isPathTrouble } from "@/workspace/disk.ts";
+import { getLogger } from "@logtape/logtape";
+import { type Disk, isMissing } from "@/workspace/disk.ts";
+
+const logger = getLogger(["a2a", "box"]);
 
 /**
  * The empty files and folders that boxes need in a workspace to lay something over: control paths that are not there. They are
- * removed when no box needs them any more, unless the owner put something in.
+ * removed when no box needs them any more, unless the owner put something in. Disposing waits until that is done.
  */
-export class MountPoints {
+export class MountPoints implements AsyncDisposable {
   readonly #disk: Disk;
   readonly #boxes = new Map<string, number>();
   #removing: Promise<void> = Promise.resolve();
@@ -31,6 +34,10 @@ export class MountPoints {
     });
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#removing;
+  }
+
   async #removeEmpty(path: string): Promise<void> {
     try {
       if (this.isHeld(path)) return;
@@ -39,7 +46,7 @@ export class MountPoints {
         (await this.#disk.list(path)).length === 0;
       if (isEmpty && !this.isHeld(path)) await this.#disk.remove(path);
     } catch (error) {
-      if (!isMissing(error) && !isPathTrouble(error)) throw error;
+      if (!isMissing(error)) logger.warning("Cannot remove the mount point {path} of a box", { path, error });
     }
   }
 

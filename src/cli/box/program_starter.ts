@@ -45,7 +45,7 @@ type Answer = MainAnswer & { readonly kind: "program" | "refused" };
  * The main thread's starter of programs (product.md §6). It knows which workspaces are served and reads `callers.json` itself: a
  * request names a workspace, a caller and a command, and nothing in it can widen what the caller's box shows.
  *
- * Disposing kills all that runs and waits until it is gone.
+ * Disposing kills all that runs and waits until it is gone, and what was made for it in the workspaces, too.
  */
 export class ProgramStarter implements AsyncDisposable {
   readonly #options: ProgramStarterOptions;
@@ -54,8 +54,8 @@ export class ProgramStarter implements AsyncDisposable {
   readonly #running = new Map<number, RunningProgram>();
   readonly #use: DiskUse;
   readonly #mountPoints: MountPoints;
+  readonly #over = new AbortController();
   #last = 0;
-  #isOver = false;
 
   constructor(options: ProgramStarterOptions) {
     this.#options = options;
@@ -94,9 +94,10 @@ export class ProgramStarter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
+    this.#over.abort();
     await Promise.allSettled(this.#starting);
     await Promise.all([...this.#running.values()].map((program) => program[Symbol.asyncDispose]()));
+    await this.#mountPoints[Symbol.asyncDispose]();
   }
 
   async #start({ workspace: name, caller: named, contextId, program: request }: StartRequest): Promise<Answer> {
@@ -116,7 +117,7 @@ export class ProgramStarter implements AsyncDisposable {
     const { mountPoints = [] } = command;
     await this.#mountPoints.hold(mountPoints);
     try {
-      if (this.#isOver) throw new Error("The host ends");
+      if (this.#over.signal.aborted) throw new Error("The host ends");
       return await this.#run(command, { timeoutMs: request.timeoutMs, isDiskFull });
     } catch (error) {
       void this.#mountPoints.giveBack(mountPoints);
@@ -140,8 +141,9 @@ export class ProgramStarter implements AsyncDisposable {
     const id = ++this.#last;
     this.#running.set(id, program);
     // It stays known for who asks late how it ended, which is at most once.
-    void program.ended.then(() => this.#options.clock.sleep(keepEndMs)).then(() => this.#running.delete(id));
     void program.ended.then(() => this.#mountPoints.giveBack(mountPoints));
+    void program.ended.then(() => clock.sleep(keepEndMs, this.#over.signal)).catch(() => {}) // nobody asks after the end
+      .then(() => this.#running.delete(id));
     const { stdin, stdout, stderr } = program;
     return { kind: "program", id, stdin, stdout, stderr };
   }

@@ -75,11 +75,7 @@ export class RunningProgram implements AsyncDisposable {
   kill(because: NonNullable<ProgramEnd["because"]>): void {
     if (this.#over.signal.aborted) return;
     this.#because ??= because;
-    try {
-      this.#child.kill("SIGKILL"); // bwrap's end ends the process 1 of the box, and that all others
-    } catch {
-      // It is gone.
-    }
+    killChild(this.#child); // bwrap's end ends the process 1 of the box, and that all others
     this.#killGroup();
   }
 
@@ -119,12 +115,21 @@ export class RunningProgram implements AsyncDisposable {
 
   async #watchDisk(): Promise<void> {
     const { clock, isDiskFull } = this.#options;
-    while (await this.#sleeps(clock, diskCheckMs)) if (await isDiskFull()) this.kill("disk");
+    // What cannot be measured is not let grow.
+    while (await this.#sleeps(clock, diskCheckMs)) if (await isDiskFull().catch(() => true)) this.kill("disk");
   }
 
   /** False when the program ended meanwhile. */
   #sleeps(clock: Clock, ms: number): Promise<boolean> {
     return clock.sleep(ms, this.#over.signal).then(() => true, () => false);
+  }
+}
+
+function killChild(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It is gone.
   }
 }
 
@@ -141,7 +146,7 @@ async function readReady(
   const line = new TextEncoder().encode(`${readyLine}\n`);
   const reader = child.stderr.getReader();
   using deadline = clock.deadline(readyMs);
-  deadline.signal.addEventListener("abort", () => child.kill("SIGKILL"));
+  deadline.signal.addEventListener("abort", () => killChild(child));
   let said = new Uint8Array();
   while (said.length < saidBytesMax) {
     const { done, value } = await reader.read();

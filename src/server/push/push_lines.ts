@@ -17,9 +17,19 @@ export interface PushLimits {
   readonly atOnceMax: number;
   readonly atOncePerHostMax: number;
   readonly atOncePerCallerMax: number;
+  /** Of one caller to one host: fewer than a host may have, so that no caller fills a host that others use, too. */
+  readonly atOncePerLineMax: number;
   /** Of one caller to one host. */
   readonly perMinuteMax: number;
 }
+
+/** How many go out at once: within what the outbound door lets through, so that those of a dead host wait here. */
+export const pushesAtOnce: Omit<PushLimits, "perMinuteMax"> = {
+  atOnceMax: 64,
+  atOncePerHostMax: 4,
+  atOncePerCallerMax: 16,
+  atOncePerLineMax: 3,
+};
 
 /** What may go next. */
 export type NextPush =
@@ -59,6 +69,7 @@ export class PushLines {
       if (this.#count(callerName(caller)) >= this.#limits.atOncePerCallerMax) continue;
       for (const [host, line] of hosts) {
         if (this.#count(hostName(host)) >= this.#limits.atOncePerHostMax) continue;
+        if (this.#count(lineName(caller, host)) >= this.#limits.atOncePerLineMax) continue;
         const lineMs = this.#rate.waitMs(lineName(caller, host));
         if (lineMs === 0) return { kind: "job", job: this.#leave(line, { caller, host, hosts }) };
         waitMs = Math.min(waitMs ?? Infinity, lineMs);
@@ -99,7 +110,7 @@ export class PushLines {
 const all = "all";
 
 function countedBy({ host, caller }: PushJob): readonly string[] {
-  return [all, hostName(host), callerName(caller)];
+  return [all, hostName(host), callerName(caller), lineName(caller, host)];
 }
 
 function hostName(host: string): string {
@@ -111,5 +122,5 @@ function callerName(caller: CallerName): string {
 }
 
 function lineName(caller: CallerName, host: string): string {
-  return `${caller} ${host}`;
+  return `line ${caller} ${host}`;
 }

@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { createTestClock } from "@tests/fakes/test_clock.ts";
 import type { CallerName, TaskId } from "@/protocol/ids.ts";
-import { type PushJob, PushLines } from "./push_lines.ts";
+import { pushesAtOnce, type PushJob, PushLines } from "./push_lines.ts";
 
-const wide = { atOnceMax: 64, atOncePerHostMax: 4, atOncePerCallerMax: 16, perMinuteMax: 60 };
+const wide = { ...pushesAtOnce, perMinuteMax: 60 };
 
 function linesOf(limits: Partial<typeof wide> = {}) {
   const clock = createTestClock();
@@ -37,11 +37,14 @@ Deno.test("PushLines gives callers their turns, each caller's hosts theirs, firs
   ]);
 });
 
-Deno.test("PushLines lets 4 go to one host at once, and others past it [SM6 others-unharmed]", () => {
+Deno.test("PushLines lets 3 of a caller go to one host at once, 4 in all, and others past it [SM6 others-unharmed]", () => {
   const { add, takeAll, hosts, lines } = linesOf();
   add("dead", { times: 9 });
   const stuck = takeAll().taken;
-  strictEqual(stuck.length, 4);
+  strictEqual(stuck.length, 3);
+  add("dead", { caller: "bob", times: 2 });
+  stuck.push(...takeAll().taken);
+  deepStrictEqual(stuck.map(({ caller }) => caller), ["ann", "ann", "ann", "bob"]);
   add("alive");
   deepStrictEqual(hosts(), ["alive"]);
   lines.done(stuck[0]!);
@@ -75,7 +78,12 @@ Deno.test("PushLines gives a free slot to who has waited longest, and who has ma
 });
 
 Deno.test("PushLines keeps the rate of a caller at a host, and nobody else waits for it [§5.7 push-rate]", async () => {
-  const { clock, add, takeAll, hosts } = linesOf({ perMinuteMax: 2, atOncePerHostMax: 99, atOncePerCallerMax: 99 });
+  const { clock, add, takeAll, hosts } = linesOf({
+    perMinuteMax: 2,
+    atOncePerHostMax: 99,
+    atOncePerCallerMax: 99,
+    atOncePerLineMax: 99,
+  });
   add("a", { times: 3 });
   const first = takeAll();
   deepStrictEqual([first.taken.length, first.waitMs], [2, 60_000]);

@@ -12,7 +12,7 @@ import type { TaskWriter } from "@/server/tasks/task_writer.ts";
 import { notNeeded } from "@/time/not_needed.ts";
 import { unlessAborted } from "@/time/unless_aborted.ts";
 import { type PushExchangeOptions, type PushResult, sendPush } from "./push_exchange.ts";
-import { type PushJob, type PushLimits, PushLines } from "./push_lines.ts";
+import { pushesAtOnce, type PushJob, PushLines } from "./push_lines.ts";
 
 const logger = getLogger(["a2a", "server", "push"]);
 
@@ -27,7 +27,6 @@ const spreadMs = 30_000;
 const graceMs = 2_000;
 /** How long a push waits that the door had no room for, or the disk did not let through: that is no receiver's fault. */
 const putBackMs = 5_000;
-const limits: Omit<PushLimits, "perMinuteMax"> = { atOnceMax: 64, atOncePerHostMax: 4, atOncePerCallerMax: 16 };
 
 /** Whether a caller's webhooks are still told: its time may be over, its entry gone, or nobody knows. */
 export type Standing = "active" | "expired" | "removed" | "unknown";
@@ -74,7 +73,7 @@ export class PushQueue implements AsyncDisposable {
   constructor(options: PushQueueOptions) {
     this.#options = options;
     const { clock, perMinuteMax } = options;
-    this.#lines = new PushLines({ ...limits, perMinuteMax, clock });
+    this.#lines = new PushLines({ ...pushesAtOnce, perMinuteMax, clock });
     this.#own("looking for pushes", this.#run());
   }
 

@@ -196,18 +196,18 @@ Deno.test("PushQueue tells a webhook that was set anew while it was told, as soo
 
 Deno.test("PushQueue lets the next one go while what was taken waits for its commit [SM6 others-unharmed]", async () => {
   await using made = await openPushes();
-  const webhooks = ["1", "2", "3", "4", "5"]; // one more than go to a host at once
+  const webhooks = ["1", "2", "3", "4"]; // one more than go to a host at once
   const answers = gate();
   for (const id of webhooks) made.outbound.answer(hookUrl(id), { hold: answers.promise });
   await made.make({ webhooks });
-  deepStrictEqual(made.sent, ["1 1", "2 1", "3 1", "4 1"]);
+  deepStrictEqual(made.sent, ["1 1", "2 1", "3 1"]);
   const commit = made.gate.hold();
   answers.resolve();
   await commit.reached;
   await made.clock.settle();
   const sent = [...made.sent];
   commit.release();
-  deepStrictEqual(sent, ["1 1", "2 1", "3 1", "4 1", "5 1"]);
+  deepStrictEqual(sent, ["1 1", "2 1", "3 1", "4 1"]);
 });
 
 Deno.test("PushQueue does not send again what was taken while the disk is full [SM6 taken]", async () => {

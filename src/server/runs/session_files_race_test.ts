@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import { makeCallerFiles } from "@tests/fakes/caller_files.ts";
 import { swappers } from "@tests/fakes/swapping.ts";
 
@@ -18,7 +19,7 @@ for (const { name, isMissing, start } of swappers) {
       });
       const { files, root } = setting;
       const hidden = name.startsWith("perl") ? "../bob" : "../../.volcanic/a2a";
-      await using _swapping = await start(`${root}/work/alice`, { folder: "mine", hidden, text: "harmless" });
+      await using _swapping = await start(join(root, "work/alice"), { folder: "mine", hidden, text: "harmless" });
       const seen = { harmless: 0, refused: 0 };
       for (let round = 0; round < rounds || (seen.refused === 0 && round < roundsMax); round++) {
         const read = await files.read("work/alice/d/k.json");

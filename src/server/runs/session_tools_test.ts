@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import { alice } from "@tests/fakes/run_service_fixture.ts";
 import { sampleId } from "@tests/fakes/sample_tasks.ts";
 import { createFaultyDisk } from "@tests/fakes/faulty_disk.ts";
@@ -153,8 +154,8 @@ for (const name of ["../bob/x.txt", "../../x.txt", "/etc/x", "/tmp/volcanic-x", 
 
 Deno.test("write() does not follow a link out of the caller's folder", async () => {
   await using setting = await makeTools({ "work/alice/a.txt": "x", "secret.txt": "old", "work/bob/b.txt": "old" });
-  await Deno.symlink(`${setting.root}/secret.txt`, `${setting.root}/work/alice/link.txt`);
-  await Deno.symlink(`${setting.root}/work/bob`, `${setting.root}/work/alice/folder`);
+  await Deno.symlink(`${setting.root}/secret.txt`, join(setting.root, "work/alice/link.txt"));
+  await Deno.symlink(join(setting.root, "work/bob"), join(setting.root, "work/alice/folder"));
   strictEqual((await setting.tools.write!("link.txt", new Uint8Array(3))).kind, "refused");
   strictEqual((await setting.tools.write!("folder/b.txt", new Uint8Array(3))).kind, "refused");
   deepStrictEqual([await setting.read("secret.txt"), await setting.read("work/bob/b.txt")], ["old", "old"]);
