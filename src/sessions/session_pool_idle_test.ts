@@ -2,6 +2,7 @@ import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { endOf, makePool, scope } from "@tests/fakes/pool_setting.ts";
 import { createScriptedEngine } from "@tests/fakes/scripted_engine.ts";
 import type { EngineEvent } from "@/engine/engine.ts";
+import { keptFolder } from "./session_scope.ts";
 
 const answered = (text: string) => ({ kind: "answered", text, truncated: false });
 
@@ -78,13 +79,17 @@ Deno.test("closeCaller() closes a session that opens for a turn that was aborted
   deepStrictEqual([closed(), setting.pool.size], [[scope], 0]);
 });
 
-Deno.test("removeTranscript() leaves a scope whose session is open, and forgets the others [§7 retention]", async () => {
+Deno.test("removeTranscript() leaves a scope whose session is open, and forgets the others with the folders that their programs kept [§7 retention]", async () => {
   await using setting = await makePool({ idleMs: 1000 });
   const files = [`${scope}.jsonl`];
   await setting.play("hello");
+  const kept = keptFolder(setting.folder, scope);
+  await Deno.mkdir(`${kept}/deep`, { recursive: true });
   strictEqual(await setting.pool.removeTranscript(scope, files), false);
+  strictEqual((await Deno.stat(kept)).isDirectory, true);
   await setting.clock.advance(1000);
   strictEqual(await setting.pool.removeTranscript(scope, files), true);
+  await rejects(Deno.stat(kept), Deno.errors.NotFound);
   deepStrictEqual(await setting.outcome("recall"), answered("0 turns before this one"));
 });
 

@@ -99,7 +99,7 @@ Deno.test("a fork bomb ends with its time, and for all users but root at once [�
 });
 
 Deno.test(
-  "a folder is kept for a conversation, for it alone, and removed with it [§6 box-requests]",
+  "a folder is kept for a conversation, and for it alone [§6 box-requests]",
   needsBox,
   async () => {
     await using box = await makeBoxSetting();
@@ -123,6 +123,28 @@ Deno.test(
     strictEqual(await run("two", "cat /session/x || ls /session"), "");
     strictEqual(await run("../..", "true"), "The conversation has no folder");
     strictEqual((await Deno.stat(join(box.root, ".volcanic/sessions/ws-a2a-mallory_one"))).isDirectory, true);
+  },
+);
+
+Deno.test("a caller has at most 16 programs at once, and others theirs [§6 box-limits]", needsBox, async () => {
+  await using box = await makeBoxSetting();
+  const many = Array.from({ length: 16 }, () => box.bash("read -t 60 line || sleep 60"));
+  await rejects(box.bash("true"), /16 programs of this caller run already/);
+  strictEqual((await box.bash("echo fine", { caller: "alice" })).out, "fine\n");
+  await box.starter[Symbol.asyncDispose]();
+  await Promise.allSettled(many); // those that began are over with the host, the others were refused
+});
+
+Deno.test(
+  "a program that ended, or did not start, leaves its place to the next [§6 box-limits]",
+  needsBox,
+  async () => {
+    await using box = await makeBoxSetting();
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(Array.from({ length: 8 }, () => box.bash("true")));
+      await Promise.all(Array.from({ length: 8 }, () => rejects(box.bash("a\0b"), /malformed/)));
+    }
+    strictEqual((await box.bash("echo fine")).out, "fine\n");
   },
 );
 

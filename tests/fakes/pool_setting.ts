@@ -13,6 +13,8 @@ export interface PoolSetting extends AsyncDisposable {
   readonly pool: SessionPool;
   readonly clock: TestClock;
   readonly disk: FaultyDisk;
+  /** Where the transcripts are. */
+  readonly folder: string;
   /** Another pool over the same folder, as after a restart; not disposed of with the setting. */
   newPool(): SessionPool;
   /** Runs a turn to its end: of `scope` and from alice unless told, with a fence higher than all before. */
@@ -58,6 +60,7 @@ export async function makePool(
     pool,
     clock,
     disk,
+    folder,
     newPool,
     request,
     play,

@@ -51,6 +51,8 @@ export class ProgramStarter implements AsyncDisposable {
   readonly #options: ProgramStarterOptions;
   readonly #workspaces: ReadonlyMap<string, Workspace>;
   readonly #starting = new Set<Promise<Answer>>();
+  /** How many each caller has, those that start included. */
+  readonly #atOnce = new Map<string, number>();
   readonly #running = new Map<number, RunningProgram>();
   readonly #use: DiskUse;
   readonly #mountPoints: MountPoints;
@@ -69,10 +71,18 @@ export class ProgramStarter implements AsyncDisposable {
 
   /** Starts a program, or says why not. Never rejects. */
   async start(request: StartRequest): Promise<Answer> {
+    const whose = `${request.workspace} ${request.caller}`;
+    if ((this.#atOnce.get(whose) ?? 0) >= atOnceMax) {
+      return refused(`${atOnceMax} programs of this caller run already: one of them must end first`);
+    }
+    this.#count(whose, 1);
     const starting = this.#start(request);
     this.#starting.add(starting);
+    let ended: Promise<unknown> | undefined;
     try {
-      return await starting;
+      const answer = await starting;
+      if (answer.kind === "program") ended = this.ended(answer.id);
+      return answer;
     } catch (error) {
       // The sentence is for a stranger: what the system says names paths.
       return refused(
@@ -80,7 +90,14 @@ export class ProgramStarter implements AsyncDisposable {
       );
     } finally {
       this.#starting.delete(starting);
+      void (ended ?? Promise.resolve()).then(() => this.#count(whose, -1));
     }
+  }
+
+  #count(whose: string, by: 1 | -1): void {
+    const count = (this.#atOnce.get(whose) ?? 0) + by;
+    if (count > 0) this.#atOnce.set(whose, count);
+    else this.#atOnce.delete(whose);
   }
 
   /** Resolves when a program is gone; at once for one that is not known. */
@@ -207,6 +224,8 @@ interface Workspace {
 }
 
 const keepEndMs = 60_000;
+/** Programs of one caller in one workspace. */
+const atOnceMax = 16;
 /** The kernel takes no longer argument, and not much more in all. */
 const argumentBytesMax = 128 * 1024 - 1;
 const commandBytesMax = 1024 * 1024;
